@@ -27,7 +27,7 @@ MADE_PAGES := $(addprefix docs/,api/examples api/generated gallery tutorials)
 test test-all test-lowest coverage docs: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest test-sdist coverage lint types public-types docs paper bench reproduce clean
+.PHONY: help demo test test-all test-lowest test-sdist coverage lint types public-types dist docs paper bench reproduce clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ types: $(READY) ## mypy, strict on src/ and reproduction/
 
 public-types: ## the share of public names whose types users have, by pyright; fails below the one it names
 	PYTHON="$(PYTHON)" bash tools/public_types.sh
+
+dist: ## build wheel and sdist into dist/, check them and install each
+	PYTHON="$(PYTHON)" bash tools/dist.sh
 
 docs: .venv/.docs ## the site: build/docs/html/index.html; a warning is an error
 	rm -rf build/docs $(MADE_PAGES)

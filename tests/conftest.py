@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when NumPy is first imported, so before anything else
@@ -18,6 +19,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("superfactor")
+
+# Signals, named pipes and shell scripts of Unix.
+if sys.platform == "win32":
+    collect_ignore = [
+        "cli/test_output.py",
+        "distributed",
+        "selection/test_interruption.py",
+        "solvers/newton/test_checkpoint.py",
+        "solvers/test_interruption.py",
+        "test_setup.py",
+    ]
 
 
 def pytest_collection_modifyitems(items):

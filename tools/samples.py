@@ -3,19 +3,16 @@
 A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
 with `$` is a command. The commands are those of the page: what they print is put below each of them. They
 run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
-a word among its numbers, `expression.tsv` and `patients.csv`, samples of prostate in two files as people have
-them, `relapse.csv`, the table that docs/covariates.md draws, and `times.csv`, `numbers.csv`, `counts.csv` and
-`labels.csv`, the tables that the pages of these names begin with.
+a word among its numbers, and `expression.tsv` and `patients.csv`, samples of prostate in two files as people
+have them.
 """
 
-import doctest
 import os
 import re
 import shlex
 import subprocess
 import sys
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,12 +42,6 @@ def prepare(folder: Path) -> None:
     genes, people = _as_people_have_them(load_prostate())
     genes.to_csv(folder / "expression.tsv", sep="\t")
     people.to_csv(folder / "patients.csv", index=False)
-    names = _first_code("covariates")
-    relapses = names["genes"].join(names["people"]).assign(outcome=names["y"])
-    relapses.to_csv(folder / "relapse.csv", index=False)
-    for page in ("times", "numbers", "counts", "labels"):
-        if page == "numbers" or find_spec("sksurv"):  # it brings the patients of the others
-            _first_code(page)["table"].to_csv(folder / f"{page}.csv", index=False)
 
 
 def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -65,15 +56,6 @@ def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
     tissue = np.where(rng.random(n) < 0.9, data.y, "")
     people = pd.DataFrame({"patient": names, "tissue": tissue, "batch": np.array(["A", "B"])[batch]})
     return genes, people.drop(index=[3, 50])
-
-
-def _first_code(page: str) -> dict[str, Any]:
-    """What the first code on a page makes: its names."""
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    names: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(text.split("```")[1]):
-        exec(example.source, names)
-    return names
 
 
 def renewed(text: str, folder: Path, *more: str) -> str:

@@ -1,4 +1,4 @@
-"""Supervised matrix factorization: factors to read, predictions to trust."""
+"""Supervised matrix factorization with interpretable factors and a certificate of global optimality."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,8 @@ __all__ = [
     "save",
 ]
 
-# Loaded on first use: `import superfactor` alone should not pay for scikit-learn.
-_HOMES = {
+# Imported on first use, so that `import superfactor` does not import scikit-learn.
+_MODULES = {
     "SMFClassifier": "superfactor.estimators",
     "SMFClassifierCV": "superfactor.selection",
     "SMFMixed": "superfactor.estimators",
@@ -40,12 +40,12 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a checker knows the names from above, and should find misspelt ones
+if not TYPE_CHECKING:  # type checkers use the imports above and report misspelt names
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(import_module(_MODULES[name]), name)
         globals()[name] = value
         return value
 

@@ -1,4 +1,4 @@
-"""``python -m superfactor``, where the script ``superfactor`` is not on the path."""
+"""Run ``python -m superfactor``, for when the script ``superfactor`` is not on the path."""
 
 from superfactor.cli import main
 

@@ -1,7 +1,7 @@
-"""The few array helpers every room shares. Everything numerical is written once against the array API.
+"""Array helpers used by all packages. Numerical code is written once, against the array API.
 
-An `Array` is whatever the caller brought (NumPy, PyTorch, CuPy, array-api-strict); shapes are given
-in docstrings, and matrices are always two-dimensional.
+An `Array` is an array of the caller's library (NumPy, PyTorch, CuPy, array-api-strict). Docstrings give
+shapes; matrices always have two dimensions.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 Array = Any
 
-# What type checkers are told that users get back, which is so for NumPy, SciPy and pandas. Whoever brings
-# arrays of another library gets such arrays, and says so to the checker (`typing.cast`).
+# The type that type checkers see for results, which is correct for NumPy, SciPy and pandas. Users of other
+# libraries get arrays of their library and use `typing.cast`.
 NumpyArray = NDArray[Any]
 
-# Up to here, matrices are too small for threads to pay.
+# Matrices with a side up to this size do not gain from threads.
 _SMALL_SIDE = 1000
 
 
 def namespace(*arrays: Array) -> Any:
-    """The array-API namespace the arrays share."""
-    # Solvers ask thousands of times, and mostly about NumPy, which is an array-API namespace itself. The
-    # general answer takes ten times as long, and each wrapped function some microseconds more.
+    """Return the array-API namespace that the arrays share."""
+    # Solvers call this thousands of times, mostly with NumPy, which is an array-API namespace itself. The
+    # general function takes ten times as long, and each wrapped function some microseconds more.
     for x in arrays:
         if type(x) is not np.ndarray:
             return array_namespace(*arrays)
@@ -38,12 +38,12 @@ def namespace(*arrays: Array) -> Any:
 
 
 def device(x: Array) -> Any:
-    """Where the array lives."""
+    """Return the device of the array."""
     return "cpu" if type(x) is np.ndarray else device_of(x)
 
 
 def to_numpy(x: Array) -> Any:
-    """`x` as a NumPy array, whichever library and device it lives on."""
+    """Return `x` as a NumPy array, from any library and device."""
     if isinstance(x, np.ndarray | np.generic):
         return np.asarray(x)
     if hasattr(x, "detach"):  # PyTorch
@@ -52,109 +52,109 @@ def to_numpy(x: Array) -> Any:
         return x.get()
     if hasattr(x, "__array__"):
         try:
-            return np.asarray(x)  # by its buffer, where Python has that (3.12)
+            return np.asarray(x)  # through its buffer (Python 3.12)
         except RuntimeError:  # on a device NumPy cannot see
             pass
     return np.from_dlpack(x, device="cpu", copy=True)
 
 
 def moved(x: Array, like: Array) -> Array:
-    """`x` as an array of the library of `like`, where that lives, in its own type."""
+    """Return `x` as an array of the library and device of `like`, with its own type."""
     if type(like) is np.ndarray:
         return to_numpy(x)
     if type(x) is not np.ndarray:
         return x
-    # PyTorch takes no reversed views, as eigenvectors in descending order are.
+    # PyTorch does not accept reversed views, such as eigenvectors in descending order.
     return namespace(like).asarray(np.asarray(x, order="C"), device=device(like))
 
 
 def cast(x: Array, like: Array) -> Array:
-    """`x` in the floating type of `like`."""
+    """Return `x` in the floating type of `like`."""
     return x if x.dtype == like.dtype else namespace(x).astype(x, like.dtype)
 
 
 def wide(x: Array) -> Array:
-    """`x` in float64."""
+    """Return `x` in float64."""
     xp = namespace(x)
     return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
 
 
 def eps(x: Array) -> float:
-    """Machine epsilon of the floating type of `x`."""
+    """Return the machine epsilon of the floating type of `x`."""
     return float(namespace(x).finfo(x.dtype).eps)
 
 
 def eye_like(x: Array, rows: int, columns: int | None = None) -> Array:
-    """The first `columns` columns of the identity with `rows` rows, in the type and place of `x`."""
+    """Return the first `columns` columns of the identity with `rows` rows, in the type and device of `x`."""
     return namespace(x).eye(rows, columns, dtype=x.dtype, device=device(x))
 
 
 def zeros_like_of(x: Array, *shape: int) -> Array:
-    """Zeros of another shape, in the type and place of `x`."""
+    """Return zeros of the given shape, with the type and device of `x`."""
     return namespace(x).zeros(shape, dtype=x.dtype, device=device(x))
 
 
 def full_like_of(x: Array, size: int, value: float) -> Array:
-    """`value` repeated `size` times, in the type and place of `x`."""
+    """Return `value` repeated `size` times, with the type and device of `x`."""
     return namespace(x).full((size,), value, dtype=x.dtype, device=device(x))
 
 
 def indices(x: Array, where: Any) -> Array:
-    """A NumPy array of indices as an index array for `x`."""
+    """Return a NumPy array of indices as an index array for `x`."""
     return namespace(x).asarray(where, device=device(x))
 
 
 def random_like(x: Array, rng: np.random.Generator, rows: int, columns: int) -> Array:
-    """Standard normal numbers (rows, columns), in the type and place of `x`."""
+    """Return standard normal numbers (rows, columns), with the type and device of `x`."""
     block = rng.standard_normal((rows, columns))
     return namespace(x).asarray(block, dtype=x.dtype, device=device(x))
 
 
 def diagonal(values: Array) -> Array:
-    """The square matrix with `values` (m,) on its diagonal."""
+    """Return the square matrix with `values` (m,) on its diagonal."""
     return eye_like(values, values.shape[0]) * values[None, :]
 
 
 def inner(a: Array, b: Array) -> float:
-    """⟨a, b⟩ = Σ a_ij b_ij."""
-    if type(a) is np.ndarray and type(b) is np.ndarray:  # no temporary of the size of a
+    """Return ⟨a, b⟩ = Σ a_ij b_ij."""
+    if type(a) is np.ndarray and type(b) is np.ndarray:  # without a temporary of the size of a
         return float(np.vdot(a, b))
     return float(namespace(a, b).sum(a * b))
 
 
 def frobenius2(a: Array) -> float:
-    """‖a‖² in the Frobenius norm."""
+    """Return ‖a‖² in the Frobenius norm."""
     return inner(a, a)
 
 
 def inners(a: Array, b: Array) -> Array:
-    """⟨a, b⟩ = Σ a_ij b_ij of each pair of matrices (…, i, j): (…)."""
+    """Return ⟨a, b⟩ = Σ a_ij b_ij of each pair of matrices (…, i, j): (…)."""
     return namespace(a, b).sum(a * b, axis=(-2, -1))
 
 
 def column_norms(a: Array) -> Array:
-    """Euclidean norm of each column of `a` (N, k) -> (k,)."""
+    """Return the Euclidean norm of each column of `a` (N, k): (k,)."""
     xp = namespace(a)
     return xp.sqrt(xp.sum(a * a, axis=0))
 
 
 def eigh_descending(matrix: Array) -> tuple[Array, Array]:
-    """Eigenvalues (…, m) from the largest down, and their eigenvectors as columns (…, m, m)."""
+    """Return eigenvalues (…, m) in descending order, and their eigenvectors as columns (…, m, m)."""
     xp = namespace(matrix)
     values, vectors = xp.linalg.eigh((matrix + xp.matrix_transpose(matrix)) / 2)
     return xp.flip(values, axis=-1), xp.flip(vectors, axis=-1)
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 class _OneThread:
-    """BLAS on one thread while anybody in this process wants it.
+    """Limit BLAS to one thread while any thread of this process is inside the context.
 
-    The limit is the process's: whoever comes first sets it and the last one takes it back, in whichever order
-    threads that overlap leave.
+    The limit applies to the process: the first user sets it and the last one removes it, in any order of
+    overlapping threads.
     """
 
     def __init__(self) -> None:
@@ -186,8 +186,8 @@ one_blas_thread = _OneThread()
 
 
 def few_threads(shape: tuple[int, ...]) -> Any:
-    """A context with one BLAS thread where a side of X (n, p) is small, and all of them otherwise.
+    """Return a context with one BLAS thread if a side of X (n, p) is small, and with all of them otherwise.
 
-    Of small matrices two threads mostly wait for each other; on a busy machine that doubles the time.
+    With small matrices two threads mostly wait for each other; on a busy machine that doubles the time.
     """
     return one_blas_thread if min(shape) <= _SMALL_SIDE else nullcontext()

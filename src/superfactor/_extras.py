@@ -1,4 +1,4 @@
-"""Libraries that only some rooms need: where one is missing, a line that says how to get it."""
+"""Optional libraries: if one is missing, the error gives the command that installs it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["needed_for"]
 
 @contextmanager
 def needed_for(purpose: str, extra: str) -> Iterator[None]:
-    """Imports inside that fail become one line with the extra of superfactor that brings the library.
+    """Turn a failed import inside the context into one line that names the extra to install.
 
     Parameters
     ----------
-    purpose : what cannot be done without it, as the beginning of a sentence: "tables of factors"
-    extra : its name in `pyproject.toml`
+    purpose : what needs the library, as the start of a sentence: "tables of factors"
+    extra : name of the extra in `pyproject.toml`
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files that are either complete or not there: written under another name, then renamed."""
+"""Atomic writing of files: write under a temporary name, then rename."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; it becomes `path` only if nothing went wrong.
+    """Yield a temporary path next to `path`; rename it to `path` if no error occurs.
 
-    A link stays one: what it points to is replaced.
+    A link is kept, and its target is replaced.
     """
     path = path.resolve()
     if not path.parent.is_dir():

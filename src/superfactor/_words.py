@@ -1,4 +1,4 @@
-"""Numbers and lists in sentences."""
+"""Numbers and lists as text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 
 def percent(share: float) -> str:
-    """91.3 %."""
+    """Format a share: 91.3 %."""
     return f"{100 * share:z.1f} %"
 
 
 def listed(words: Sequence[Any]) -> str:
-    """a, b and c."""
+    """Join words: a, b and c."""
     words = [str(word) for word in words]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def counted(count: int, units: str) -> str:
-    """1 sample, 2 samples."""
+    """Format a count with its unit: 1 sample, 2 samples."""
     return f"{count} {units[:-1] if count == 1 else units}"

@@ -1,9 +1,9 @@
-"""Sizes at which one method takes over from another, each with its reason.
+"""Sizes at which one method replaces another, each with its reason.
 
-Sizes of buffers, and thresholds of rounding, stand where they are used: they change no method.
+Buffer sizes and rounding thresholds are defined where they are used: they do not change the method.
 
-A problem carries its options (`Problem.options`); whoever studies a method, or tests it on small data,
-passes others to `superfactor.problem.state`. The defaults were measured on two cores.
+A problem carries its options (`Problem.options`). To study a method, or to test it on small data, pass other
+options to `superfactor.problem.state`. The defaults were measured on two cores.
 """
 
 from __future__ import annotations
@@ -15,61 +15,61 @@ __all__ = ["Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """When which method runs.
+    """Thresholds that select the method.
 
     Attributes
     ----------
     compressed_side : int
-        X with at least twice as many features as samples, and no more samples than this, may be replaced
-        by the rows of UΣ: below a ratio of two that makes products with X no cheaper.
+        X may be replaced by the rows of UΣ if it has at most this many samples and at least twice as many
+        features. Below that ratio, compression does not make products with X cheaper.
     products_a_value, products_a_sparse_value : float
-        It is, where decomposing the Gram matrix takes no more operations than the products of a fit: so
-        many for each stored value of X. Sparse products are slower, one by one, than dense ones.
+        X is compressed if decomposing the Gram matrix takes no more operations than the products of a fit:
+        this many for each stored value of X. Sparse products are slower per value than dense ones.
     few_features : int
-        With so many features at most their Gram matrix costs less than the products with X that it saves.
+        Up to this many features, their Gram matrix costs less than the products with X that it saves.
     rows_a_block : int
         Rows whose part of the loss and its derivatives stays in a core's cache.
     values_worth_threads : int
-        With fewer stored values of sparse X a thread pool costs more than it gains.
+        With fewer stored values of sparse X, a thread pool costs more than it gains.
     whole_range : int
-        Up to this dimension of X's range (or four times the rank) the search takes all of it at once:
-        growing a subspace would take more products than having everything.
+        Up to this dimension of X's range (or four times the rank), the search uses the whole range at once.
+        A growing subspace would take more products.
     largest_system : int
-        Unknowns of a dense Newton system at most; its matrix, and the time to factor it, grow with the
-        square and the third power.
+        Largest number of unknowns of a dense Newton system. Its matrix grows with the square, and the time
+        to factor it with the third power.
     a_question : float
-        What a question to the samples costs besides its operations, in operations.
+        Overhead of one call to the samples, in operations.
     dense_loss : float
-        Operations of dense systems take so many times as long as those of products with the samples.
+        Time of one operation in a dense system, relative to one in a product with the samples.
     values_worth_coarse : int
-        Where a design has so many values, conjugate gradients compute in float32.
+        From this many values of a design on, conjugate gradients compute in float32.
     expected_products : int
-        Products that conjugate gradients will take for a step, where a dense system is the alternative.
+        Expected products of conjugate gradients for one step, compared with the cost of a dense system.
     rows_a_column, fewest_curvature_rows, curvature_gradients : int
-        Curvature is summed over at least so many samples a column of the design, so many in all, or so
-        many that it costs as much as that number of gradients, where there are twice as many: its error
-        is repaired by gradients, which are exact.
+        The curvature is summed over a subsample if n is at least twice its size. The subsample has at least
+        this many samples per column of the design, at least this many in total, or as many as cost this
+        number of gradients. Gradients are exact and correct the error.
     subsample_ratio : int
-        A search begins with fewer samples where there are so many times more …
+        A search begins with a subsample if there are at least this many times more samples.
     subsample_memory : float
-        … whose rows of X take at most this share of scikit-learn's ``working_memory``.
+        Largest share of scikit-learn's ``working_memory`` that the rows of this subsample may take.
     fewest_subsample : int
-        … and are at least so many: fewer say too little.
+        Smallest size of this subsample.
     enough_subsample, enough_a_feature : int
-        … and at most the larger of so many, or so many for each feature.
+        Largest size of this subsample: the larger of the first, and the second times the features.
     exact_side, exact_operations : int
         The certificate decomposes the Gram matrix of the smaller side up to this size and this many
-        operations; beyond, a sum of eigenvalues is bounded through the solver's basis.
+        operations. Beyond, the solver's basis bounds the sum of eigenvalues.
     ascent_side : int
-        The same where the bound is ascended: it pays hundreds of times.
+        The same limit when the bound is ascended, where the decomposition is used hundreds of times.
     gram_operations, largest_gram : float
         The constants of the theorem come from a Gram matrix up to this much work (or 64 columns), and its
-        smallest eigenvalue up to this size; beyond, from Lanczos, with zero at the lower end.
+        smallest eigenvalue up to this size. Beyond, they come from Lanczos, with zero as the lower end.
     dense_eigen : int
-        Up to this size a matrix is decomposed as a whole; beyond, its leading eigenvectors come from a
-        Krylov or Davidson basis, which smaller ones do not repay.
+        Up to this size a matrix is decomposed as a whole. Beyond, its leading eigenvectors come from a
+        Krylov or Davidson basis.
     lpgd_gram, lpgd_sparse_gram : int
-        Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or sparse; beyond, its steps
+        Algorithm 1 decomposes the smaller Gram matrix up to this size, dense or sparse. Beyond, its steps
         take products with X.
 
     Examples
@@ -109,18 +109,18 @@ class Options:
     lpgd_sparse_gram: int = 1000
 
     def curvature_share(self, n_samples: int, columns: int, n_outputs: int) -> float:
-        """The share of the samples whose curvature is summed up: some of them say enough.
+        """Return the share of samples over which the curvature is summed.
 
-        The curvature of all of them costs n(mκ)² operations, which at large n is many times the gradient's;
-        from 64 rows a column its error is about an eighth. This keeps a step linear in n and in κ.
+        The curvature of all samples costs n(mκ)² operations: at large n many times the gradient's. With 64
+        rows per column its error is about an eighth. The limit keeps a step linear in n and in κ.
         """
         unknowns = max(columns * n_outputs, 1)
-        fewest = self.fewest_curvature_rows / min(n_outputs, 4)  # a row counts once for each output
+        fewest = self.fewest_curvature_rows / min(n_outputs, 4)  # a row counts once per output
         rows = max(self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest)
         return rows / n_samples if 2 * rows < n_samples else 1.0
 
     def compression_pays(self, shape: tuple[int, int], stored: int | None = None) -> bool:
-        """Whether to decompose the Gram matrix of X (n, p); sparse X holds so many values."""
+        """Return whether to decompose the Gram matrix of X (n, p); sparse X has `stored` values."""
         n, p = shape
         if p < 2 * n or n > self.compressed_side:
             return False
@@ -128,13 +128,13 @@ class Options:
         return 10 * n**3 <= products
 
     def dense_operations(self, rows: float, columns: int, n_outputs: int) -> float:
-        """About what a dense Newton system of all coefficients costs: its matrix, and its factorization."""
+        """Estimate the cost of a dense Newton system of all coefficients: its matrix and factorization."""
         unknowns = columns * n_outputs
         if unknowns > self.largest_system:
             return float("inf")
         return self.a_question + self.dense_loss * (rows * unknowns**2 + 2 / 3 * unknowns**3)
 
     def product_operations(self, rows: float, columns: int, n_outputs: int) -> float:
-        """About what conjugate gradients cost instead: products with the design and its transpose."""
+        """Estimate the cost of conjugate gradients: products with the design and its transpose."""
         product = self.a_question + 8.0 * rows * columns * n_outputs
         return self.expected_products * product

@@ -1,7 +1,7 @@
-"""A fitted model on disk, with a record of how it came about.
+"""Save a fitted model to disk with a record of how it was made, and load it.
 
-Files are of the skops format, which stores plain data and names of types. One is loaded only if every type
-in it is on skops' own list of NumPy, SciPy and scikit-learn, or a class of this package; nothing else is
+Files have the skops format, which stores plain data and names of types. A file is loaded only if each of its
+types is on skops' list for NumPy, SciPy and scikit-learn, or is a class of this package. Nothing else is
 imported or run.
 """
 
@@ -25,13 +25,13 @@ from superfactor._files import replacing
 
 __all__ = ["ModelFileError", "OtherFormatError", "Saved", "load", "read", "save", "versions"]
 
-# 1 was that of superfactor 1.0: models without patterns, whose coef_ weighs the factors.
+# Format 1 is that of superfactor 1.0: no patterns, and coef_ holds the coefficients of the factors.
 FORMAT = 2
 _KEYS = {"superfactor_model", "estimator", "metadata"}
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model of superfactor, or things that do not belong into one.
+    """Raised for a file that is not a superfactor model, or that contains foreign types.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class ModelFileError(ValueError):
 
 
 class OtherFormatError(ModelFileError):
-    """A model that another version of superfactor has saved in another way: it has to be fitted again.
+    """Raised for a model that another version of superfactor saved in another format. Fit it again.
 
     Examples
     --------
@@ -60,13 +60,13 @@ class OtherFormatError(ModelFileError):
 
 @dataclass(frozen=True)
 class Saved:
-    """What a file holds.
+    """Content of a model file.
 
     Attributes
     ----------
     model : the fitted model
     about : dict
-        The record: ``versions``, ``date``, and whatever `save` was told about the model.
+        The record: ``versions``, ``date``, and what was passed to `save` as `about`.
 
     Examples
     --------
@@ -81,18 +81,18 @@ class Saved:
 
 
 def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] | None = None) -> None:
-    """Write a fitted model to a file, complete or not at all.
+    """Write a fitted model to a file. The file is either complete or not written.
 
     Parameters
     ----------
     model : estimator, search or Pipeline
         Fitted; an estimator or a search of superfactor, or a scikit-learn Pipeline that ends in one.
     path : str or path
-        By convention ``.skops``.
+        Usually ends in ``.skops``.
     about : dict, optional
-        What to remember besides: where the samples come from, what was done to them. Plain values and NumPy
-        arrays. Versions of libraries and the date are written down in any case. ``"columns"``, names of the
-        columns of X, are given to the model when it is loaded, if it was fitted without.
+        What to store with the model, such as the source of the samples and their processing. Plain values
+        and NumPy arrays. Library versions and the date are always stored. ``"columns"``, the names of the
+        columns of X, are given to the loaded model if it was fitted without names.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file that `save` or ``superfactor fit`` wrote.
+    """Load the model in a file written by `save` or ``superfactor fit``.
 
-    Nothing in the file is run. Its record is in ``superfactor.saving.read(path).about``.
+    Nothing in the file is run. ``superfactor.saving.read(path).about`` returns its record.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     model
-        As it was saved; predictions are the same to the last bit. Of ``superfactor fit`` a Pipeline.
+        As it was saved; its predictions are bit-identical. From ``superfactor fit``, a Pipeline.
 
     Raises
     ------
     ModelFileError
-        Where the file is something else, or holds types that are not of superfactor, NumPy, SciPy or
+        If the file is not a model, or contains types that are not of superfactor, NumPy, SciPy or
         scikit-learn.
 
     Examples
@@ -153,7 +153,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read(path: str | os.PathLike[str]) -> Saved:
-    """The model in a file, and its record.
+    """Load the model in a file together with its record.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def read(path: str | os.PathLike[str]) -> Saved:
     ('T cells', 'superfactor')
     """
     path = Path(path)
-    with open(path, "rb"):  # a missing file is an OSError of the usual kind
+    with open(path, "rb"):  # raise the usual OSError if the file is missing
         pass
     _check_format(path)
     skops_io = _import_skops()
@@ -186,12 +186,12 @@ def read(path: str | os.PathLike[str]) -> Saved:
         wanted = skops_io.get_untrusted_types(file=path)
         foreign = [name for name in wanted if not _is_ours(name)]
         content = None if foreign else skops_io.load(path, trusted=wanted)
-    except Exception as error:  # the many ways in which a file can be something else
+    except Exception as error:  # a file that is not a model can fail in many ways
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ModelFileError(f"{path}: not a superfactor model ({reason})") from error
     if foreign:
         raise ModelFileError(
-            f"{path}: not loaded, since it holds types that are not superfactor's: {', '.join(foreign[:3])}"
+            f"{path}: not loaded: it contains types that are not superfactor's: {', '.join(foreign[:3])}"
         )
     if not isinstance(content, dict) or set(content) != _KEYS or not isinstance(content["metadata"], dict):
         raise ModelFileError(f"{path}: a skops file, but not a superfactor model")
@@ -205,7 +205,7 @@ def read(path: str | os.PathLike[str]) -> Saved:
 
 
 def versions() -> dict[str, str]:
-    """Versions of this package and of those a model depends on.
+    """Return the versions of this package and of its main dependencies.
 
     Returns
     -------
@@ -223,9 +223,9 @@ def versions() -> dict[str, str]:
 
 
 def check_skops() -> None:
-    """Called before a long fit, this shows early that nothing could be saved.
+    """Fail early, before a long fit, if models cannot be saved.
 
-    skops.io itself is for later: with it comes every library that scikit-learn knows of, 200 MB with PyTorch.
+    This does not import skops.io, which imports every optional library of scikit-learn: 200 MB with PyTorch.
     """
     with needed_for("files of models", "cli"):
         import skops  # noqa: F401
@@ -245,10 +245,9 @@ def _is_model(model: Any) -> bool:
 
 
 def _name_columns(model: Any, names: Any) -> None:
-    """Have a model compare the columns of a DataFrame with these names.
+    """Set the feature names of a model, so that it checks the columns of a DataFrame.
 
-    A table without rows has the names as well. In the file they would be objects, which take skops ten times
-    as long as all the rest of a model.
+    Names are set through an empty table. Stored in the file as objects they would slow skops down tenfold.
     """
     import numpy as np
     import pandas as pd
@@ -260,9 +259,9 @@ def _name_columns(model: Any, names: Any) -> None:
 
 
 def _check_format(path: Path) -> None:
-    """Refuse models of other versions, before classes are looked for that have changed since.
+    """Refuse models of other formats before looking up classes that may have changed.
 
-    A skops archive says in plain JSON what is in it. Whatever is no such file is refused later.
+    A skops archive describes its content in plain JSON. Files of other kinds are refused later.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -284,7 +283,7 @@ def _check_format(path: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    """Is this a class that one of our own modules defines? Importing those does no harm."""
+    """Return whether one of our modules defines this class. Importing our own modules is safe."""
     module, _, attribute = name.rpartition(".")
     if not module.startswith("superfactor."):
         return False

@@ -1,28 +1,28 @@
-"""Weights in units of the data: what "auto" means (docs/method.md §12).
+"""Resolve weights given as "auto" in units of the data (docs/method.md §12).
 
-ξ and λ have units, so that no fixed number suits all data: on standardised genes ξ = 1 is plain PCA, and a λ
-for genes shrinks the effect of an age, which shares it, to nothing. With t a number without unit:
+ξ and λ have units, so no fixed number suits all data. On standardized genes, ξ = 1 gives plain PCA. A λ that
+suits genes shrinks the effect of an age to zero if both share it. With a unitless number t:
 
-    ξ = t·ℓ₀/‖X‖²          ℓ₀ the loss of no model: Σω·log(c) with c classes; in regression Σω‖y − ȳ‖², but
-                           Σω‖y‖² without an intercept; of counts half their deviance from the mean;
-                           that of equal hazards for survival times (§16)
+    ξ = t·ℓ₀/‖X‖²          ℓ₀ is the loss of the null model: Σω·log(c) for c classes; Σω‖y − ȳ‖² in
+                           regression, or Σω‖y‖² without an intercept; half the deviance from the mean for
+                           counts; the loss of equal hazards for survival times (§16)
     λ = t·σ₁(X)²·Σω/Σw     filter model, classes: activations of size 1 along the first factor cost about
-                           t·Σω, n where all samples have a label. σ₁ of X without its mean, which is the
-                           intercept's; of X itself where there is none
-    λ from the data        filter model, other kinds of y (`superfactor.problem.estimated_ridge`), but no less
-                           than of classes where the loss is no parabola. Where X is too large for that as of
-                           classes, and Σω counts events only for survival times
-    λ = t                  feature model: the price of the activations themselves, whatever the units of X
-    ρ_j = 0.08·Var(x'_j)   a covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
+                           t·Σω, which is t·n if every sample has a label. σ₁ is that of X without its mean
+                           (the intercept fits the mean), or of X itself if there is no intercept
+    λ from the data        filter model, other outcomes (`superfactor.problem.estimated_ridge`), but at least
+                           the λ of classes if the loss is not quadratic. If X is too large for the estimate,
+                           the λ of classes is used; for survival times Σω then counts events only
+    λ = t                  feature model: λ penalizes the activations themselves, whatever the units of X
+    ρ_j = 0.08·Var(x'_j)   covariate: a normal prior with s.d. 2.5 on the log-odds per standard deviation
 
-In the feature model both t depend on the loss too (`Loss.feature_xi`, `Loss.feature_ridge`).
+In the feature model both t also depend on the loss (`Loss.feature_xi`, `Loss.feature_ridge`).
 
-‖X‖² and σ₁ count a sample as often as it weighs, w; ω is its weight in the loss, class weights included.
+‖X‖² and σ₁ count each sample with its weight w. ω is its weight in the loss, including class weights.
 
-The unit of X does not matter, nor that of a covariate. Every sample twice, or with weight 2, leaves ξ and
-doubles λ of the filter model, so that F is twice what it was and the model the same. This holds for classes
-without covariates: the prior ρ of covariates does not grow with the samples, and a λ from the data shrinks
-less where there are more of them.
+Results do not depend on the unit of X or of a covariate. If every sample appears twice, or has weight 2, ξ
+stays and λ of the filter model doubles. F doubles too, so the fitted model is the same. This holds for
+classes without covariates. The prior ρ of covariates does not grow with n, and a λ from the data shrinks less
+for larger n.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from superfactor.samples import Block, Design, Samples
 
 # 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
 _COVARIATE_RIDGE = 0.08
-# σ₁² is a unit, not a result: a block Krylov space of this width, grown until it changes by less than this.
+# σ₁² is only a unit, so low accuracy suffices: block width, most passes and smallest relative change.
 _WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
-# The best model without factors: so many Newton steps, or until one promises less than this share.
+# The null model: most Newton steps, and the relative decrease below which they stop.
 _NULL_STEPS, _NULL_FALL = 12, 1e-8
-# A variance below this share of the mean square is rounding: the covariate is constant.
+# A variance below this share of the mean square is rounding error: the covariate is constant.
 _NO_VARIANCE = 1e-24
 
 Auto = Literal["auto"]
@@ -52,9 +52,9 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Weights:
-    """ξ, λ and the ridge ρ on covariates as a user gives them: numbers of the paper's F, or "auto".
+    """ξ, λ and the ridge ρ on covariates as given by the user: numbers of the paper's F, or "auto".
 
-    For ρ, None is the paper's own choice: the same λ.
+    For ρ, None means the paper's choice: the same λ.
     """
 
     xi: float | Auto
@@ -64,7 +64,7 @@ class Weights:
     def of_factors(
         self, model: Model, squared_norm: float, null_loss: float, ridge: Callable[[], float]
     ) -> tuple[float, float]:
-        """ξ and λ, by ‖X‖² and ℓ₀ (or a multiple of it); `ridge` computes λ of "auto" where it is needed."""
+        """Return ξ and λ from ‖X‖² and ℓ₀ (or a multiple of it); `ridge` computes λ if it is "auto"."""
         xi, lam = self.xi, self.lam
         if xi == "auto":
             unit = null_loss / squared_norm if squared_norm > 0 and null_loss > 0 else 1.0
@@ -72,7 +72,7 @@ class Weights:
         return float(xi), float(ridge() if lam == "auto" else lam)
 
     def of_covariates(self, samples: Samples, n_covariates: int, lam: float) -> Array:
-        """ρ of every covariate but the intercept (q,), NumPy; λ is known by now."""
+        """Return ρ of every covariate except the intercept: (q,), NumPy. `lam` is the resolved λ."""
         given = self.lam_covariates
         if given == "auto":
             return covariate_ridges(samples)[:n_covariates] if n_covariates else np.zeros(0)
@@ -80,50 +80,50 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """What no model costs: Σ_i ω_i ℓ(y_i, 0), and ℓ₀."""
+class NullLoss:
+    """Loss of the null model: Σ_i ω_i ℓ(y_i, 0), and ℓ₀."""
 
     at_zero: float
     at_best: float
-    coef: Any  # of covariates and intercept (q, κ), NumPy, where it is ℓ₀
+    coef: Any  # of covariates and intercept (q, κ), NumPy, at which the loss is ℓ₀
 
 
 @dataclass(frozen=True)
 class WeightUnits:
-    """What t = 1 stands for: ξ = ℓ₀/‖X‖², and λ of the filter model, of which "auto" is t = 0.001."""
+    """Values of t = 1: ξ = ℓ₀/‖X‖², and λ of the filter model, for which "auto" is t = 0.001."""
 
     xi: float
     lam: float
 
     @classmethod
     def of(cls, problem: Any) -> WeightUnits:
-        """Those of a problem of the filter model whose ξ and λ were both "auto"."""
+        """Return the units of a filter-model problem whose ξ and λ were both "auto"."""
         xi, lam = problem.users_weights
         return cls(xi / problem.model.usual_xi, lam / problem.model.usual_lam)
 
 
-def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool) -> Nothing:
-    """ℓ₀, the loss of no model, and that of activations 0.
+def null_loss(samples: Samples, loss: Loss, n_outputs: int, n_covariates: int, intercept: bool) -> NullLoss:
+    """Return ℓ₀, the loss of the null model, and the loss at activations 0.
 
-    They differ only for numbers and counts with an intercept, which have no zero of their own: then ℓ₀ is the
-    loss of the best constant. Of classes 0 is what knows nothing, and so it is without an intercept.
+    The two differ only for numbers and counts with an intercept, whose zero is arbitrary. There ℓ₀ is the
+    loss of the best constant. For classes, and without an intercept, ℓ₀ is the loss at 0.
     """
     coef = np.zeros((n_covariates + int(intercept), n_outputs))
     at_zero, slope = samples.sum(Block.evaluate, Design(None), coef)
     total = float(samples.sum(Block.total_weights)[0])
     constant = loss.best_constant(slope[-1, :] / total) if intercept and total > 0 else None
     if constant is None:
-        return Nothing(float(at_zero), float(at_zero), coef)
-    # Its value there is summed up anew, since Σy² − (Σy)²/n loses the digits of numbers that are far from 0.
+        return NullLoss(float(at_zero), float(at_zero), coef)
+    # Summed again: Σy² − (Σy)²/n loses digits if the numbers are far from 0.
     coef[n_covariates:] = constant
     best, _ = samples.sum(Block.evaluate, Design(None), coef)
-    return Nothing(float(at_zero), float(best), coef)
+    return NullLoss(float(at_zero), float(best), coef)
 
 
 def null_model(samples: Samples, start: Array, ridge: Array) -> Array:
-    """The best coefficients (q, κ) of covariates and intercept without factors, from `start` on, about.
+    """Return approximate coefficients (q, κ) of covariates and intercept without factors, from `start` on.
 
-    A few Newton steps, each halved until the loss falls; `ridge` (q,) is that of each covariate.
+    Takes a few Newton steps; each is halved until the loss decreases. `ridge` (q,) holds ρ of each covariate.
     """
     coef = np.asarray(start, dtype=float)
     q, kappa = coef.shape
@@ -138,7 +138,7 @@ def null_model(samples: Samples, start: Array, ridge: Array) -> Array:
     value, slope = evaluate(coef)
     for _ in range(_NULL_STEPS):
         bend = to_numpy(samples.sum(Block.curvature, Design(None), coef)) + np.diag(2 * np.tile(ridge, kappa))
-        # A constant of all activations may change nothing: the shortest step counts.
+        # Adding a constant to all activations may not change the loss: use the least-norm step.
         step = np.linalg.lstsq(bend, -slope.T.reshape(-1), rcond=1e-12)[0].reshape(kappa, q).T
         fall, size = -float(np.sum(step * slope)), 1.0
         if not fall > _NULL_FALL * abs(value):
@@ -155,9 +155,9 @@ def null_model(samples: Samples, start: Array, ridge: Array) -> Array:
 
 
 def covariate_ridges(samples: Samples) -> Array:
-    """ρ_j = 0.08·Var(x'_j) of every covariate, the intercept's column included: (q,), NumPy.
+    """Return ρ_j = 0.08·Var(x'_j) of every covariate, including the intercept's column: (q,), NumPy.
 
-    A covariate without variance has 0.08 times its mean square.
+    A covariate without variance gets 0.08 times its mean square.
     """
     total, first = samples.sum(Block.covariate_moments, None)
     mean = first / total
@@ -169,10 +169,10 @@ def covariate_ridges(samples: Samples) -> Array:
 
 
 def largest_square(samples: Samples, n_features: int, total_weight: float) -> float:
-    """About σ₁² of X̃ without its mean, by a block Krylov space: a few passes, always from the same start.
+    """Estimate σ₁² of X̃ without its mean, by a block Krylov space: a few passes from a fixed start.
 
-    That is the largest eigenvalue of X̃ᵀX̃ − ssᵀ/Σw, s = X̃ᵀ√w, so that X stays sparse; with Σw infinite that
-    of X̃ᵀX̃ itself.
+    This is the largest eigenvalue of X̃ᵀX̃ − ssᵀ/Σw with s = X̃ᵀ√w, so X stays sparse. If Σw is infinite, it
+    is that of X̃ᵀX̃ itself.
     """
 
     def power(T: Array) -> Array:
@@ -194,7 +194,7 @@ def largest_square(samples: Samples, n_features: int, total_weight: float) -> fl
 
 
 def _largest_ritz(S: Any, GS: Any) -> float:
-    """The largest Ritz value of G in the span of S (p, k), whose columns are not orthogonal."""
+    """Return the largest Ritz value of G in the span of S (p, k), whose columns are not orthogonal."""
     values, V = np.linalg.eigh(S.T @ S)
     kept = values > 1e-10 * values[-1]
     V = V[:, kept] / np.sqrt(values[kept])

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tests.cli.command import QUICK, cohort, roles, superfactor
 
-from superfactor.cli.told.parts import _with_interval
+from superfactor.cli.output.effect_tables import _with_interval
 
 
 @pytest.mark.parametrize(

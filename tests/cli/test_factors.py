@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from tests.cli.command import ALL, QUICK, SETTING, cohort, refused, roles, superfactor
 
 from superfactor import interpretation, saving
-from superfactor.cli.told import output
+from superfactor.cli.output import files
 from superfactor.interpretation import factor_view, feature_effects, held_out_scores, nearness, top_features
 from superfactor.interpretation.refits import progress
 
@@ -296,11 +296,11 @@ def test_tables_in_the_format_of_the_name(name, tmp_path):
     if name.endswith("xlsx"):
         pytest.importorskip("openpyxl")
     frame = pd.DataFrame({"a": ["x", "y"], "b": [1.5, np.nan], "c": [True, False]})
-    output.write_frame(tmp_path / name, frame)
+    files.write_frame(tmp_path / name, frame)
     pd.testing.assert_frame_equal(read(tmp_path / name), frame, check_dtype=False)
     first = (tmp_path / name).read_bytes()
     if not name.endswith("xlsx"):  # which has the time in it
-        output.write_frame(tmp_path / name, frame)
+        files.write_frame(tmp_path / name, frame)
         assert (tmp_path / name).read_bytes() == first
 
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from tests.cli.command import QUICK, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV, saving
-from superfactor.cli.told.out_of_fold import recorded
+from superfactor.cli.output.out_of_fold import recorded
 from superfactor.interpretation import covariate_effects
 
 

@@ -16,7 +16,7 @@ from tests.processes import INTERRUPTIBLE
 from superfactor import saving
 from superfactor._files import replacing
 from superfactor.cli import main
-from superfactor.cli.told import output, screen
+from superfactor.cli.output import files, screen
 
 # Saving writes half a file, says so, and waits to be stopped.
 SLOW = """
@@ -74,14 +74,14 @@ def test_a_failure_while_saving_leaves_nothing(table, tmp_path, monkeypatch):
 
 def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.csv"
-    output.write_table(path, ["a"], [[1]])
+    files.write_table(path, ["a"], [[1]])
 
     def rows():
         yield [2]
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        output.write_table(path, ["a"], rows())
+        files.write_table(path, ["a"], rows())
     assert path.read_text() == "a\n1\n"
     with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
         temporary.write_text("half")
@@ -93,7 +93,7 @@ def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
 def test_others_may_read_what_a_new_file_lets_them(tmp_path):
     plain, made = tmp_path / "plain", tmp_path / "made"
     plain.write_text("")
-    output.write_bytes(made, b"")
+    files.write_bytes(made, b"")
     assert stat.S_IMODE(made.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 

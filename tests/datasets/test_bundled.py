@@ -1,4 +1,4 @@
-"""Gene expression that comes with the package."""
+"""Gene expression data included in the package."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ from superfactor.datasets import load_prostate, load_t_cells
     ],
     ids=["prostate", "t_cells"],
 )
-def test_what_is_published(load, shape, classes, author):
+def test_bundled_data_have_the_published_shape_and_classes(load, shape, classes, author):
     data = load()
     assert data.X.shape == shape and data.X.dtype == np.float64
     assert dict(zip(*np.unique(data.y, return_counts=True), strict=True)) == classes
@@ -29,7 +29,7 @@ def test_what_is_published(load, shape, classes, author):
     assert author in data.source
 
 
-def test_intensities_become_logarithms():
+def test_log2_transforms_intensities():
     data = load_prostate()
     intensities = replace(data, X=2.0**data.X - 0.5)
     assert not intensities.logged
@@ -37,7 +37,7 @@ def test_intensities_become_logarithms():
     assert intensities.log2().source.endswith("as log2(max(x, 1))")
 
 
-def test_genes_that_name_the_classes_differ_between_them():
+def test_marker_genes_differ_between_the_classes():
     data = load_t_cells()
     means = {
         kind: dict(zip(data.features, data.X[data.y == kind].mean(axis=0), strict=True))
@@ -48,7 +48,7 @@ def test_genes_that_name_the_classes_differ_between_them():
     assert means["CD4"]["CD4"] > 2 * means["CD8"]["CD4"]
 
 
-def test_values_are_those_of_the_source():
+def test_values_equal_those_of_scanpy():
     scanpy = pytest.importorskip("scanpy")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,7 +60,7 @@ def test_values_are_those_of_the_source():
     assert np.array_equal(data.y == "CD4", cells.obs["bulk_labels"][kept].str.startswith("CD4"))
 
 
-def test_names_of_tables_are_still_here_and_importing_the_room_is_cheap():
+def test_old_names_of_tables_remain_and_import_is_cheap():
     assert datasets.open_table is tables.open_table
     with pytest.raises(AttributeError, match="no attribute 'load_mnist'"):
         _ = datasets.load_mnist

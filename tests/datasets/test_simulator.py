@@ -1,4 +1,4 @@
-"""The simulator draws from the model it states."""
+"""`simulate` draws from the documented model."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from superfactor.losses import CustomLink
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize("kappa", [1, 3])
 @pytest.mark.parametrize("q", [0, 2])
-def test_shapes_ranks_and_the_equations(model, kappa, q):
+def test_shapes_ranks_and_equations(model, kappa, q):
     n, p, r = 40, 15, 4
     d = simulate(model, n, p, r, n_classes=kappa + 1, n_covariates=q, random_state=0)
     assert d.X.shape == d.B.shape == (n, p)
@@ -35,7 +35,7 @@ def test_shapes_ranks_and_the_equations(model, kappa, q):
     np.testing.assert_allclose(d.probabilities, scores / scores.sum(axis=1, keepdims=True))
 
 
-def test_noise_has_the_stated_size_and_the_data_unit_variance():
+def test_noise_has_the_given_size_and_the_data_unit_variance():
     d = simulate("filter", 2000, 50, 3, n_covariates=20, noise=0.3, covariate_noise=2.0,
                  random_state=1)  # fmt: skip
     assert np.std(d.X - d.B) == pytest.approx(0.3, rel=0.02)
@@ -45,14 +45,14 @@ def test_noise_has_the_stated_size_and_the_data_unit_variance():
     assert d.xi == pytest.approx(1 / (2 * 0.09))
 
 
-def test_no_noise():
+def test_data_equal_B_without_noise():
     d = simulate("feature", 30, 10, 2, noise=0.0, random_state=1)
     assert np.array_equal(d.X, d.B)
     assert d.xi == np.inf
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-def test_labels_follow_their_probabilities(model):
+def test_labels_have_the_given_probabilities(model):
     d = simulate(model, 40_000, 6, 2, n_classes=3, n_covariates=1, random_state=2)
     hits = np.eye(3)[d.y]
     # Overall, and among samples of similar probability: within five standard errors.
@@ -65,14 +65,14 @@ def test_labels_follow_their_probabilities(model):
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-def test_signal_is_the_spread_of_the_activations(model):
+def test_signal_is_the_standard_deviation_of_the_activations(model):
     d = simulate(model, 5000, 30, 3, n_classes=4, noise=0.01, signal=1.5, random_state=3)
     np.testing.assert_allclose(np.std(d.activations, axis=0), 1.5, rtol=0.05)
     chance = simulate(model, 50, 30, 3, n_classes=4, signal=0.0, random_state=3)
     np.testing.assert_allclose(chance.probabilities, 0.25)
 
 
-def test_the_same_seed_gives_the_same_data():
+def test_same_seed_gives_the_same_data():
     a, b, other = (simulate("filter", 20, 5, 2, random_state=seed) for seed in (7, 7, 8))
     assert np.array_equal(a.X, b.X)
     assert np.array_equal(a.y, b.y)
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_data():
         assert not np.array_equal(first.X, second.X)
 
 
-def test_links():
+def test_probabilities_use_the_given_link():
     from scipy.stats import norm
 
     d = simulate("feature", 50, 5, 2, link="probit", random_state=4)
@@ -108,14 +108,14 @@ def test_links():
         {"n_covariates": -1},
         {"noise": -0.1},
         {"noise": float("nan")},
-        {"noise": "loud"},
+        {"noise": "large"},
         {"covariate_noise": float("inf")},
         {"signal": -1.0},
         {"link": "cauchit"},
         {"link": "probit", "n_classes": 3},
     ],
 )
-def test_bad_arguments_are_named_with_what_is_allowed(bad):
+def test_bad_arguments_are_refused_with_the_allowed_values(bad):
     name, value = next(iter(bad.items()))
     with pytest.raises(ValueError, match=rf"{name}={value!r}.*(required|allow|at most)"):
         simulate(**{"n_samples": 20, "n_features": 5, "rank": 2} | bad)

@@ -1,4 +1,4 @@
-"""Models on disk: the same predictions after loading, and nothing else is ever loaded."""
+"""Saved models predict the same after loading, and files of other kinds are refused."""
 
 import json
 import pickle
@@ -45,13 +45,13 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A file with a model of its own."""
+    """A file with a fitted model."""
     path = tmp_path_factory.mktemp("saved") / "model.skops"
     superfactor.save(superfactor.SMFClassifier(2).fit(X, LABELS), path, about={"table": "cells.csv"})
     return path
 
 
-def test_outcomes_whose_names_are_two_columns(tmp_path):
+def test_mixed_outcomes_named_by_two_columns_are_saved(tmp_path):
     y = pd.DataFrame({"kind": LABELS, "time": TIMES["time"], "event": TIMES["event"]})
     outcomes = {"kind": "classes", ("time", "event"): "times"}
     model = superfactor.SMFMixed(outcomes, outcome_weight={("time", "event"): 2.0}).fit(X, y)
@@ -64,7 +64,7 @@ def test_outcomes_whose_names_are_two_columns(tmp_path):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_the_same_predictions_to_the_last_bit(kind, tmp_path):
+def test_loaded_model_predicts_bit_identically(kind, tmp_path):
     model, y = MODELS[kind]
     model.fit(X, y)
     superfactor.save(model, tmp_path / "m.skops")
@@ -77,7 +77,7 @@ def test_the_same_predictions_to_the_last_bit(kind, tmp_path):
         np.testing.assert_array_equal(*curves)
 
 
-def test_the_record_is_what_was_told_and_what_it_was_made_with(path):
+def test_record_has_the_given_entries_date_and_versions(path):
     about = saving.read(path).about
     assert about["table"] == "cells.csv"
     assert about["date"][:2] == "20"
@@ -86,7 +86,7 @@ def test_the_record_is_what_was_told_and_what_it_was_made_with(path):
 
 
 @pytest.mark.parametrize("kind", ["filter", "pipeline"])
-def test_names_of_columns_are_given_back(kind, tmp_path):
+def test_column_names_are_restored(kind, tmp_path):
     model, y = MODELS[kind]
     names = [f"gene{j}" for j in range(5)]
     superfactor.save(model.fit(X, y), tmp_path / "m", about={"columns": np.array(names)})
@@ -98,15 +98,15 @@ def test_names_of_columns_are_given_back(kind, tmp_path):
         loaded.predict(table[names[::-1]])
 
 
-def test_only_our_models_are_saved(tmp_path):
+def test_save_refuses_foreign_models(tmp_path):
     for model in (LogisticRegression(), make_pipeline(StandardScaler()), "a model"):
         with pytest.raises(TypeError, match="an estimator or a search of superfactor is required"):
             superfactor.save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 
-class Trap:
-    """Unpickling this creates a file."""
+class CreatesFile:
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -116,13 +116,13 @@ class Trap:
 
 
 def archive(module, name, loader, **more):
-    """A hand-made skops file that asks for one object."""
+    """A hand-made skops file that requests one object."""
 
     def write(path, model):
-        asked = {"__class__": name, "__module__": module, "__loader__": loader, "__id__": 1, **more}
+        requested = {"__class__": name, "__module__": module, "__loader__": loader, "__id__": 1, **more}
         with zipfile.ZipFile(path, "w") as file:
             head = {"protocol": 2, "_skops_version": skops.__version__}
-            file.writestr("schema.json", json.dumps(asked | head))
+            file.writestr("schema.json", json.dumps(requested | head))
 
     return write
 
@@ -146,27 +146,27 @@ def zipped(path, model):
         file.writestr("a.txt", "hello")
 
 
-NOT_ONE = "not a superfactor model"
+NOT_A_MODEL = "not a superfactor model"
 TEXT = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "__id__": 2, "is_json": True}
-IMPOSTORS = {
-    "text": (lambda path, model: path.write_text("gene\n"), f"{NOT_ONE} (File is not a zip file)"),
-    "empty": (lambda path, model: path.write_bytes(b""), NOT_ONE),
-    "zip": (zipped, NOT_ONE),
+FOREIGN_FILES = {
+    "text": (lambda path, model: path.write_text("gene\n"), f"{NOT_A_MODEL} (File is not a zip file)"),
+    "empty": (lambda path, model: path.write_bytes(b""), NOT_A_MODEL),
+    "zip": (zipped, NOT_A_MODEL),
     "pickle": (
-        lambda path, model: path.write_bytes(pickle.dumps(Trap(path.parent / "sprung"))),
-        f"{NOT_ONE} (File is not a zip file)",
+        lambda path, model: path.write_bytes(pickle.dumps(CreatesFile(path.parent / "created"))),
+        f"{NOT_A_MODEL} (File is not a zip file)",
     ),
-    "truncated": (lambda path, model: path.write_bytes(model.read_bytes()[:-500]), NOT_ONE),
+    "truncated": (lambda path, model: path.write_bytes(model.read_bytes()[:-500]), NOT_A_MODEL),
     "estimator": (dumped(LogisticRegression()), "a skops file, but not a superfactor model"),
     "dict": (dumped({"a": 1}), "a skops file, but not a superfactor model"),
     "no-record": (model_with(metadata=1), "a skops file, but not a superfactor model"),
-    "inside": (model_with(), f"{NOT_ONE} (LogisticRegression inside)"),
+    "inside": (model_with(), f"{NOT_A_MODEL} (LogisticRegression inside)"),
     "system": (function("os", "system"), "types that are not superfactor's: os.system"),
     "ours": (
         function("superfactor._files", "replacing"),
         "types that are not superfactor's: superfactor._files.replacing",
     ),
-    "nobody's": (function("superfactor.none", "x"), "types that are not superfactor's: superfactor.none.x"),
+    "missing": (function("superfactor.none", "x"), "types that are not superfactor's: superfactor.none.x"),
     "class": (
         archive("subprocess", "Popen", "ObjectNode", content=TEXT | {"content": '"x"'}),
         "types that are not superfactor's: subprocess.Popen",
@@ -174,40 +174,40 @@ IMPOSTORS = {
 }
 
 
-@pytest.mark.parametrize("name", IMPOSTORS)
-def test_impostors_are_refused_and_nothing_runs(name, path, tmp_path):
-    write, message = IMPOSTORS[name]
+@pytest.mark.parametrize("name", FOREIGN_FILES)
+def test_foreign_files_are_refused_and_nothing_runs(name, path, tmp_path):
+    write, message = FOREIGN_FILES[name]
     write(tmp_path / "m.skops", path)
     with pytest.raises(saving.ModelFileError) as refusal:
         superfactor.load(tmp_path / "m.skops")
     assert str(refusal.value).startswith(f"{tmp_path / 'm.skops'}: ")
     assert message in str(refusal.value)
-    assert not (tmp_path / "sprung").exists()
+    assert not (tmp_path / "created").exists()
 
 
-def test_the_trap_works(tmp_path):
-    pickle.loads(pickle.dumps(Trap(tmp_path / "sprung")))
-    assert (tmp_path / "sprung").exists()
+def test_unpickling_the_test_object_creates_a_file(tmp_path):
+    pickle.loads(pickle.dumps(CreatesFile(tmp_path / "created")))
+    assert (tmp_path / "created").exists()
 
 
-def test_other_formats_are_refused_before_their_classes_are_looked_for(tmp_path):
-    """The first was written by superfactor 1.0.0: it has no patterns, and its coef_ weighs the factors."""
+def test_other_formats_are_refused_before_looking_up_classes(tmp_path):
+    """The first file is of superfactor 1.0.0: no patterns, and coef_ holds coefficients of the factors."""
     model_with(superfactor_model=99)(tmp_path / "m", None)
-    for file, said in (
+    for file, message in (
         (OLD, "saved by superfactor 1.0.0, without the correlations of features and factors (format 1;"),
         (tmp_path / "m", "saved by another superfactor, in another way (format 99; this version reads 2)"),
     ):
         with pytest.raises(saving.OtherFormatError) as refusal:
             superfactor.load(file)
-        assert said in str(refusal.value)
+        assert message in str(refusal.value)
 
 
-def test_missing_files_are_the_usual_error(tmp_path):
+def test_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         superfactor.load(tmp_path / "none.skops")
 
 
-def test_the_package_stays_light():
+def test_importing_the_package_imports_no_large_libraries():
     code = "import sys, superfactor; print({'numpy', 'sklearn', 'skops'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

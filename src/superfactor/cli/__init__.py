@@ -1,18 +1,18 @@
-"""The command ``superfactor``: from a table on disk to factors, predictions and a page to show.
+"""The command ``superfactor``: fit a table on disk, predict, evaluate and write a report.
 
-============= ================================================================================
-file          idea
-============= ================================================================================
-``app``       the commands, with nothing heavy imported
-``options``   … what can be said to them, as dataclasses by what it is about
-``fields``    … whose fields are options
-``values``    … and what is typed after them
-``errors``    one clear line and an exit code instead of a traceback
-``commands/`` one file a command; ``learning`` is what ``fit`` and ``demo`` share
-``told/``     what people see: screen, tables, files of results
-``record``    what a model file tells about its model
-``trained``   … and which samples it was trained on
-============= ================================================================================
+==================== =========================================================================
+file                 idea
+==================== =========================================================================
+``app``              the commands; imports no large package
+``options``          options of the commands, as dataclasses by topic
+``option_fields``    dataclass fields that define an option
+``option_values``    parsers of option values
+``errors``           one-line error messages and exit codes
+``commands/``        one file per command; ``learning`` is shared by ``fit`` and ``demo``
+``output/``          terminal output, tables and other result files
+``record``           metadata in a model file
+``training_samples`` detection of samples that the model was trained on
+==================== =========================================================================
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
-# What the extra `cli` brings; numpy and scikit-learn come with the package itself.
+# The packages of the extra `cli`; numpy and scikit-learn are dependencies of the package.
 _EXTRA = ("typer", "rich", "pandas", "pyarrow", "skops", "jinja2")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with 0 when it is done, else with a code of ``errors``.
+    """Run the command line and exit with 0 on success, else with a code of ``errors``.
 
     Parameters
     ----------
-    arguments : the words after ``superfactor``; None takes those of the process
+    arguments : the arguments after ``superfactor``; None takes those of the process
     """
     from superfactor.cli.errors import exit_with
 
@@ -43,8 +43,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     from superfactor.cli.errors import UserError
 
     missing = [name for name in _EXTRA if find_spec(name) is None]
-    if missing:  # said now, and not when the model is fitted and cannot be saved
-        raise UserError(f'{", ".join(missing)} missing; pip install "superfactor[cli]" brings all')
+    if missing:  # checked first: a fitted model could not be saved
+        raise UserError(f'{", ".join(missing)} missing; pip install "superfactor[cli]" installs all')
     from superfactor.cli.app import run
 
     return run(arguments)

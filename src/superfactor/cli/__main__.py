@@ -1,4 +1,4 @@
-"""``python -m superfactor.cli``, where the script ``superfactor`` is not on the path."""
+"""Run ``python -m superfactor.cli`` if the script ``superfactor`` is not on the path."""
 
 from superfactor.cli import main
 

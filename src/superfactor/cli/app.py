@@ -1,4 +1,4 @@
-"""The commands. Whatever takes time to import is imported when it is needed."""
+"""The commands. Large packages are imported only when a command needs them."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ import typer
 
 import superfactor
 from superfactor.cli.errors import DONE, INTERRUPTED, UserError
-from superfactor.cli.fields import expanded
+from superfactor.cli.option_fields import expanded
 from superfactor.cli.options import (
+    Analysis,
     Choice,
     Files,
     Labels,
-    Looks,
     ModelFile,
     Names,
     Outputs,
     Roles,
     Settings,
     TableReading,
+    Verbosity,
     View,
-    Voice,
 )
 
-# typer has its own copy of click's exceptions since 0.26 and no public name for their root.
+# Since 0.26 typer has its own copy of click's exceptions, without a public name for the base class.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 app = typer.Typer(
     name="superfactor",
-    help="Supervised matrix factorization: from a table to factors you can read and a label they predict.",
+    help="Supervised matrix factorization: fit factors that predict a label from a table.",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # two columns of plain text: readable at 80 columns, and sooner there
+    rich_markup_mode=None,  # plain text is readable at 80 columns and faster to print
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; usage errors become one line."""
-    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     command = typer.main.get_command(app)
     try:
         with warnings.catch_warnings():
-            # Notes count these samples, by the names of columns that people know.
+            # The notes on the table report these samples with the column names of the user.
             warnings.filterwarnings("ignore", "confounders: ")
-            code = command.main(words, prog_name="superfactor", standalone_mode=False, obj=words) or DONE
+            code = command.main(given, prog_name="superfactor", standalone_mode=False, obj=given) or DONE
     except _UsageError as error:
-        where = getattr(getattr(error, "ctx", None), "command_path", "superfactor")
-        raise UserError(f"{error.format_message()} ({where} --help lists what there is)") from None
+        command_name = getattr(getattr(error, "ctx", None), "command_path", "superfactor")
+        raise UserError(f"{error.format_message()} ({command_name} --help lists all options)") from None
     except typer.Abort:
         code = INTERRUPTED
-    if code == INTERRUPTED:  # typer has swallowed it
+    if code == INTERRUPTED:  # typer catches the exception
         raise KeyboardInterrupt
     return code
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"superfactor {superfactor.__version__}")
         raise typer.Exit
 
@@ -78,33 +78,33 @@ def _root(
 
 
 def _command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add a command, whose options are the fields of the dataclasses it takes."""
+    """Add a command; its options are the fields of its dataclass parameters."""
     of_model = "file" in inspect.signature(function).parameters
     app.command()(expanded(function, of_model=of_model))
     return function
 
 
-def _typed(context: typer.Context) -> str:
-    """What was typed, to be written into models and pages."""
+def _command_line(context: typer.Context) -> str:
+    """Return the command line as typed, for models and reports."""
     return shlex.join(["superfactor", *context.obj])
 
 
 @_command
 def demo(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put table, model and page.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for table, model and report.")] = Path(
         "superfactor-demo"
     ),
     *,
-    voice: Voice,
+    verbosity: Verbosity,
 ) -> None:
-    """Try it on real data: genes of CD4 and CD8 T cells.
+    """Run an example: gene expression of CD4 and CD8 T cells.
 
-    Writes a table, a model and a page to look at.
+    Writes a table, a model and a report.
     """
     from superfactor.cli.commands import demo
 
-    demo.run(out, _typed(context), voice.screen)
+    demo.run(out, _command_line(context), verbosity.screen)
 
 
 @_command
@@ -115,19 +115,19 @@ def fit(
     files: Files,
     reading: TableReading,
     settings: Settings,
-    looks: Looks,
-    voice: Voice,
+    analysis: Analysis,
+    verbosity: Verbosity,
 ) -> None:
-    """Fit factors, and what they predict, to a table and save the model.
+    """Fit a supervised factor model to a table and save it.
 
-    Rank and weights are chosen by cross-validation, and the model that is saved is fitted to all
-    samples. How well this predicts is measured by nested cross-validation: the whole choice is made
-    again without the samples it is judged by, beside simpler methods.
+    Cross-validation chooses rank and weights. The saved model is fitted to all samples. Nested
+    cross-validation estimates its performance on unseen samples and compares it with simpler methods.
     """
     from superfactor.cli.commands import fit
 
     source, columns = files.source, roles.columns
-    fit.run(source, columns, reading, settings, looks, outputs, _typed(context), voice.screen)
+    command = _command_line(context)
+    fit.run(source, columns, reading, settings, analysis, outputs, command, verbosity.screen)
 
 
 @_command
@@ -135,16 +135,16 @@ def predict(
     file: ModelFile,
     files: Files,
     names: Names,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="Where to write predictions.", show_default=False)],
-    voice: Voice,
+    out: Annotated[Path, typer.Option(metavar="CSV", help="File for the predictions.", show_default=False)],
+    verbosity: Verbosity,
 ) -> None:
     """Predict the samples of another table.
 
-    Writes a row a sample: its name, the predicted label and the probability of each class.
+    Writes one row per sample: its name, the predicted label and the probability of each class.
     """
     from superfactor.cli.commands import predict
 
-    predict.run(file.model, files.source, names.id, out, voice.screen)
+    predict.run(file.model, files.source, names.id, out, verbosity.screen)
 
 
 @_command
@@ -157,26 +157,26 @@ def factors(
         typer.Option(metavar="CSV", help="Write all features of all factors: .csv, .parquet, .xlsx."),
     ] = None,
     *,
-    voice: Voice,
+    verbosity: Verbosity,
 ) -> None:
     """Show the factors of a model.
 
-    Needs the model alone: correlations and weights of all features are in it.
+    Needs only the model: it contains the correlations and weights of all features.
     """
     from superfactor.cli.commands import factors
 
-    factors.run(file.model, view, n, out, voice.screen)
+    factors.run(file.model, view, n, out, verbosity.screen)
 
 
 @_command
 def evaluate(file: ModelFile, files: Files, labels: Labels, voice: Voice) -> None:
-    """Measure a model on samples from elsewhere.
+    """Evaluate a model on new samples with known labels.
 
-    Needs the column with the labels, under the name it had when the model was fitted or another.
+    The label column may have another name than in the training table (--target).
     """
     from superfactor.cli.commands import evaluate
 
-    evaluate.run(file.model, files.source, labels, voice.screen)
+    evaluate.run(file.model, files.source, labels, verbosity.screen)
 
 
 @_command
@@ -187,29 +187,29 @@ def select(
     choice: Choice,
     out: Annotated[Path | None, typer.Option(metavar="CSV", help="Write the scores of all settings.")] = None,
     *,
-    voice: Voice,
+    verbosity: Verbosity,
 ) -> None:
     """Compare ranks and weights by cross-validation.
 
-    Shows the scree and the best settings; fits no model.
+    Shows the scree and the best settings. Does not fit a model.
     """
     from superfactor.cli.commands import select
 
-    select.run(files.source, roles.columns, reading, choice, out, voice.screen)
+    select.run(files.source, roles.columns, reading, choice, out, verbosity.screen)
 
 
 @_command
 def report(
     file: ModelFile,
     files: Files,
-    out: Annotated[Path, typer.Option(metavar="HTML", help="Where to write the page.", show_default=False)],
-    looks: Looks,
-    voice: Voice,
+    out: Annotated[Path, typer.Option(metavar="HTML", help="File for the report.", show_default=False)],
+    analysis: Analysis,
+    verbosity: Verbosity,
 ) -> None:
-    """Write the page about a model.
+    """Write the HTML report of a model.
 
-    Needs the table the model was fitted to; its other samples count as held out.
+    Needs the training table. Other samples in it count as held out.
     """
     from superfactor.cli.commands import report
 
-    report.run(file.model, files.source, out, looks, voice.screen)
+    report.run(file.model, files.source, out, analysis, verbosity.screen)

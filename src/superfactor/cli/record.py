@@ -1,4 +1,4 @@
-"""What a model file tells about its model, in plain values and NumPy arrays, and back."""
+"""Metadata of a model file, as plain values and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from superfactor.cli.commands.learning import Learned
-from superfactor.cli.told.summary import performance_facts
-from superfactor.cli.trained import fingerprints
+from superfactor.cli.output.summary import performance_facts
+from superfactor.cli.training_samples import fingerprints
 from superfactor.outcomes.telling import telling_of
 from superfactor.report.facts import Searched
 from superfactor.saving import versions
@@ -22,7 +22,7 @@ _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
 def metadata(learned: Learned, command: str) -> dict[str, Any]:
-    """All there is to know to use the model on another table, and to tell how it came about."""
+    """Return all that later commands need: roles of columns, settings, scores, training samples."""
     samples, settings = learned.samples, learned.settings
     preprocess = "standardize" if settings.standardize else "center"
     return {
@@ -42,53 +42,53 @@ def metadata(learned: Learned, command: str) -> dict[str, Any]:
         "groups": _groups(learned),
         "seed": settings.seed,
         "search": _search(learned.search),
-        "training_ids": names(samples.ids)[learned.train],
+        "training_ids": unique_names(samples.ids)[learned.train],
         "training_rows": fingerprints(samples.design[learned.known]),
-        "unlabeled_ids": names(samples.ids)[learned.unlabeled],
+        "unlabeled_ids": unique_names(samples.ids)[learned.unlabeled],
         "unlabeled_rows": fingerprints(samples.design[learned.unlabeled]),
-        "held_out_ids": names(samples.ids)[learned.held_out],
+        "held_out_ids": unique_names(samples.ids)[learned.held_out],
         "training_checksum": checksum(samples.design[learned.train], samples.y[learned.train]),
     }
 
 
 def _groups(learned: Learned) -> Any:
-    """Numbers (n,) of the groups that training samples belong to, in their order; None without groups."""
+    """Return the group number (n,) of each training sample; None without groups."""
     if learned.samples.groups is None:
         return None
     return np.unique(learned.samples.groups[learned.train], return_inverse=True)[1]
 
 
 def verdict_of(about: dict[str, Any]) -> Verdict | None:
-    """That in the metadata of a model, or None."""
+    """Return the Verdict in the metadata of a model, or None."""
     return None if about["verdict"] is None else Verdict.of_dict(about["verdict"])
 
 
 def checksum(X: Any, y: Any) -> str:
-    """Of values (n, p) and y (n, …): are these the samples the model was fitted to?"""
+    """Return a hash of values (n, p) and y (n, …) that identifies the training samples."""
     if issparse(X):
-        found = hashlib.sha256(fingerprints(X).tobytes())
+        digest = hashlib.sha256(fingerprints(X).tobytes())
     else:
         # Single precision: the last digits of a logarithm may differ between versions of NumPy.
-        found = hashlib.sha256(X.astype(np.float32).tobytes())
-    found.update("\n".join(str(label) for label in y.tolist()).encode())
-    return found.hexdigest()
+        digest = hashlib.sha256(X.astype(np.float32).tobytes())
+    digest.update("\n".join(str(label) for label in y.tolist()).encode())
+    return digest.hexdigest()
 
 
-def names(ids: Any) -> Any:
-    """Names (n,) that tell the samples of a table apart; their numbers where `ids` do not."""
+def unique_names(ids: Any) -> Any:
+    """Return unique names (n,) of samples: `ids`, or row numbers if `ids` contain duplicates."""
     unique = len(set(ids.tolist())) == len(ids)
     return ids if unique else np.array([str(row) for row in range(1, len(ids) + 1)])
 
 
 def _nested(nested: Any) -> dict[str, Any] | None:
-    """What scripts and pages are told; predictions (n, c) are in the order of `training_ids`."""
+    """Return the nested scores as plain values; predictions (n, c) are in the order of `training_ids`."""
     if nested is None:
         return None
     return {
         **nested.as_dict(),
         "classes": nested.classes.tolist(),
         "counts": nested.counts.tolist(),
-        # Single precision: more than any figure shows, in half the space.
+        # Single precision halves the size and has more digits than any figure shows.
         "predictions": nested.predictions.astype(np.float32),
     }
 
@@ -109,20 +109,20 @@ def _search(search: Any) -> dict[str, Any]:
 
 
 def recorded_scores(record: dict[str, Any] | None) -> Any:
-    """What a page says of nested cross-validation; model files of earlier versions have no predictions."""
+    """Return the nested scores of a model file; files of earlier versions have no predictions."""
     if record is None:
         return None
-    told = Verdict.of_dict(record["verdict"])
+    verdict = Verdict.of_dict(record["verdict"])
     predictions = record.get("predictions")
     if predictions is not None:
         predictions = predictions.astype(float)
         predictions = telling_of(record["outcome"]).restored(predictions)
-    # Of this model's own procedure, which its file does not keep.
-    return SimpleNamespace(**{**record, "verdict": told, "predictions": predictions, "procedure": None})
+    # The file does not store the procedure: the scores are always those of its own model.
+    return SimpleNamespace(**{**record, "verdict": verdict, "predictions": predictions, "procedure": None})
 
 
 def recorded_search(record: dict[str, Any]) -> Any:
-    """What a page tells of the search, as a `Searched`."""
+    """Return the search of a model file as a `Searched`."""
     columns = (record[name].tolist() for name in _PARAMETERS)
     scree = (record[name] for name in ("singular_values", "share", "total", "elbow"))
     return Searched(

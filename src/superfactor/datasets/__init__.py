@@ -1,4 +1,4 @@
-"""Data to try things on, and made-up data with a known truth."""
+"""Example data and simulated data with a known truth."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names of 1.0 that live in `superfactor.tables`, which takes longer to import."""
+    """Return names of version 1.0 that now live in `superfactor.tables`, which is slower to import."""
     if name not in ("TableFile", "open_table", "read_table"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from superfactor import tables

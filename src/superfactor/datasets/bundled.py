@@ -1,4 +1,4 @@
-"""Gene expression that comes with the package: prostate tumours, and CD4 and CD8 T cells."""
+"""Gene expression data included in the package: prostate tumours, and CD4 and CD8 T cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Microarray", "load_prostate", "load_t_cells"]
 
-# Logarithms of intensities or of ratios stay below; intensities reach hundreds to ten thousands.
+# Logarithms of intensities or of ratios stay below this; raw intensities reach hundreds to ten thousands.
 _LARGEST_LOGARITHM = 30.0
 
 
@@ -28,9 +28,9 @@ class Microarray:
     y : array of shape (n,) of str
         The class of each sample.
     features : array of shape (p,) of str
-        Where several have one name they are numbered, TP53, TP53.1.
+        Repeated names are numbered: TP53, TP53.1.
     source : str
-        One line saying which file this is.
+        The source of the data, in one line.
 
     Examples
     --------
@@ -48,13 +48,13 @@ class Microarray:
 
     @property
     def logged(self) -> bool:
-        """Do the values look like logarithms? No sign decides (background-corrected intensities may be
-        negative); the size does, at most 30 throughout."""
+        """Whether the values look like logarithms: none exceeds 30 in size. Signs are not used, since
+        background-corrected intensities may be negative."""
         return bool(np.max(np.abs(self.X)) <= _LARGEST_LOGARITHM)
 
     def log2(self) -> Microarray:
-        """The same on the log2 scale: log2(max(x, 1)), as ``superfactor fit --log2`` has it, or
-        unchanged where the values are logarithms already."""
+        """Return the data on the log2 scale, log2(max(x, 1)), as ``superfactor fit --log2`` does; unchanged
+        if the values are logarithms already."""
         if self.logged:
             return self
         X = np.log2(np.maximum(self.X, 1.0))
@@ -62,19 +62,20 @@ class Microarray:
 
 
 def load_prostate() -> Microarray:
-    """Expression of 2,000 probes in 52 prostate tumours and 50 samples of normal prostate.
+    """Load the expression of 2,000 probes in 52 prostate tumours and 50 samples of normal prostate.
 
     Returns
     -------
     data : Microarray
-        X (102, 2000), log2 of intensities, those below 1 counted as 1; y "normal" or "tumour".
+        X (102, 2000), log2 of intensities, with intensities below 1 set to 1; y "normal" or "tumour".
 
     Notes
     -----
     Published by Singh et al., Gene expression correlates of clinical prostate cancer behavior, Cancer Cell 1
-    (2002) 203–209; Affymetrix HG-U95Av2, 12,600 probes. Values as in the R package datamicroarray, rounded
-    to thousandths; its licence (MIT) lies beside the data. The 2,000 probes that vary most are kept: no
-    label was looked at. A probe is named by its place among the 12,600, since that package gives no names.
+    (2002) 203–209; Affymetrix HG-U95Av2, 12,600 probes. Values are those of the R package datamicroarray,
+    rounded to thousandths; its licence (MIT) is stored with the data. The 2,000 probes of largest variance
+    are kept, chosen without the labels. The R package gives no probe names, so a probe is named by its
+    position among the 12,600.
 
     Examples
     --------
@@ -90,25 +91,25 @@ def load_prostate() -> Microarray:
 
 
 def load_t_cells() -> Microarray:
-    """Expression of 747 genes in 192 single T cells from blood, 95 of them CD4 and 97 CD8.
+    """Load the expression of 747 genes in 192 single T cells from blood, 95 of them CD4 and 97 CD8.
 
     Returns
     -------
     data : Microarray
-        X (192, 747), log(1 + x) of counts x scaled to 10,000 in every cell; 0 where a gene was not
-        seen. y "CD4" or "CD8"; features are gene symbols.
+        X (192, 747), log(1 + x) of counts x scaled to 10,000 per cell; 0 where a gene was not detected.
+        y "CD4" or "CD8"; features are gene symbols.
 
     Notes
     -----
     From the 68,579 blood cells of one donor in Zheng et al., Massively parallel digital transcriptional
-    profiling of single cells, Nature Communications 8 (2017) 14049; data by 10x Genomics. Values as in
-    ``scanpy.datasets.pbmc68k_reduced().raw``, 700 of the cells and 765 genes that vary much: of these the T
-    cells, and the genes that were seen in any of them. No label was looked at to choose genes. scanpy's
-    licence (BSD 3-Clause) lies beside the data; ``tools/t_cells_table.py`` makes the file.
+    profiling of single cells, Nature Communications 8 (2017) 14049; data by 10x Genomics. Values are those of
+    ``scanpy.datasets.pbmc68k_reduced().raw``: 700 of the cells and 765 highly variable genes. The T cells of
+    these are kept, with the genes detected in any of them. Genes were chosen without the labels. scanpy's
+    licence (BSD 3-Clause) is stored with the data; ``tools/t_cells_table.py`` makes the file.
 
-    Labels are those of Zheng et al.: the sorted population that a cell's expression is most like. CD4 are
-    regulatory, memory and naive T cells, CD8 cytotoxic and naive cytotoxic ones. No one looked for the
-    proteins on the cell: to predict a label is to agree with that comparison, from fewer genes.
+    Labels are those of Zheng et al.: the sorted population whose expression a cell resembles most. CD4 cells
+    are regulatory, memory and naive T cells; CD8 cells are cytotoxic and naive cytotoxic ones. The labels do
+    not come from proteins on the cell, so a prediction only agrees with that comparison, from fewer genes.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def load_t_cells() -> Microarray:
 
 
 def _arrays(name: str) -> dict[str, NDArray[Any]]:
-    """All arrays of a bundled file; X is in thousandths."""
+    """Return all arrays of a bundled file; X is in thousandths."""
     data = files("superfactor.datasets").joinpath(f"data/{name}.npz")
     with data.open("rb") as file, np.load(file) as table:
         return dict(table)

@@ -1,11 +1,11 @@
-"""Draws from the generative model behind supervised matrix factorization (section 4 of the paper).
+"""Simulate data from the generative model of supervised matrix factorization (section 4 of the paper).
 
     x_i = b_i + ε_i,      x'_i = c_i + ε'_i,      y_i ~ Multinomial(1, g(a_i))
     a_i = Aᵀx_i + γᵀx'_i     (filter)          rank [A, Bᵀ] ≤ r
     a_i = A_i  + γᵀx'_i      (feature)         rank [A, B] ≤ r
 
-with Gaussian noise of standard deviation σ (`noise`) and σ' (`covariate_noise`). Samples are rows
-here, as in scikit-learn: B is n × p where the paper's is p × n.
+with Gaussian noise of standard deviation σ (`noise`) and σ' (`covariate_noise`). Samples are rows, as in
+scikit-learn: B is n × p, and the paper's is p × n.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Simulation", "simulate"]
 
 @dataclass(frozen=True)
 class Simulation:
-    """Data with the truth behind them; n samples, p features, q covariates, κ + 1 classes.
+    """Simulated data with their truth; n samples, p features, q covariates, κ + 1 classes.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class Simulation:
     beta : array of shape (r, κ)
         β.
     activations : array of shape (n, κ)
-        What the link turns into probabilities.
+        Activations, which the link turns into probabilities.
     probabilities : array of shape (n, κ + 1)
-        From which y was drawn.
+        Class probabilities from which y was drawn.
     noise : float
         σ.
 
@@ -85,7 +85,7 @@ class Simulation:
 
     @property
     def xi(self) -> float:
-        """ξ = 1/(2σ²), with which F is the negative log-likelihood; inf without noise."""
+        """ξ = 1/(2σ²), at which F is the negative log-likelihood; inf without noise."""
         return math.inf if self.noise == 0 else 0.5 / self.noise**2
 
 
@@ -108,7 +108,7 @@ def simulate(
     Parameters
     ----------
     model : {"filter", "feature"}
-        From what the labels are drawn.
+        Model from which the labels are drawn.
     n_samples, n_features, rank : int
         n, p and r ≤ min(n, p).
     n_classes : int
@@ -118,17 +118,17 @@ def simulate(
     noise, covariate_noise : float
         σ and σ' ≥ 0; the entries of B and of the covariates have variance one.
     signal : float
-        Standard deviation of each activation that comes from the factors, and again as much from the
-        covariates if there are any; 0 makes the labels pure chance.
+        Standard deviation of each activation due to the factors, and the same again due to covariates if
+        there are any. With 0, labels are random.
     link : str or Link
         The score function h, as for the classifier.
     random_state : int or Generator or RandomState, optional
-        Seed or generator; the same seed gives the same data.
+        Seed or generator. The same seed gives the same data.
 
     Returns
     -------
     data : Simulation
-        X, y and the truth behind them.
+        X, y and the truth.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def simulate(
     >>> data.X.shape, data.A.shape, sorted(set(data.y.tolist()))
     ((100, 30), (100, 3), [0, 1, 2, 3])
     """
-    from superfactor.models import MODELS  # now: importing the data sets is cheap
+    from superfactor.models import MODELS  # imported here to keep `superfactor.datasets` cheap to import
 
     if model not in MODELS:
         raise ValueError(f"model={model!r}: allowed are 'filter' and 'feature'")
@@ -155,7 +155,7 @@ def simulate(
     rng = _generator(random_state)
 
     W = np.linalg.qr(rng.standard_normal((p, r)))[0]
-    # The rows of W have mean squared norm r/p: codes of this size give B entries of variance one.
+    # The rows of W have mean squared norm r/p: this size of the codes gives B entries of variance one.
     size = math.sqrt(p / r)
     H = size * rng.standard_normal((n, r))
     beta = _columns(rng, r, kappa, signal / size)
@@ -189,14 +189,14 @@ def simulate(
 
 
 def _columns(rng: np.random.Generator, rows: int, columns: int, norm: float) -> Floats:
-    """Random directions (rows, columns), each column of the given norm."""
+    """Return random directions (rows, columns), each column of the given norm."""
     M = rng.standard_normal((rows, columns))
     return norm * M / np.linalg.norm(M, axis=0) if rows else M
 
 
 def _count(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{name}={value!r}: a whole number of at least {least} is required")
+        raise ValueError(f"{name}={value!r}: an integer of at least {least} is required")
     return int(value)
 
 

@@ -1,16 +1,16 @@
-"""Files to samples: tables on disk as people have them, joined, checked, made X, y and what goes with them.
+"""Read tables from files, join and check them, and return X, y and the other data of a study.
 
 ============= ==================================================================================
-place         idea
+place         content
 ============= ==================================================================================
-``reading``   ``read_study``: the one way from files to samples, for a fit or like another study
-``study``     ``Study``: samples, and the parameters of a search that they ask for
-``roles``     which column is what
-``notes``     ``Note`` and ``TableError``: what there is to say, as data
-``files/``    one reader for each format; ``opening`` says which file is for which
-``grids/``    cells of a table before anybody says whether its rows are samples
-``joining/``  several files about the same samples become one
-``columns/``  what columns become: features, labels, covariates, confounders; what looks suspicious
+``reading``   ``read_study``: read files for a fit, or in the columns of another study
+``study``     ``Study``: the samples, and the search parameters that fit them
+``roles``     the role of each column
+``notes``     ``Note`` and ``TableError``: messages as data
+``files/``    one reader per format; ``opening`` chooses the reader
+``grids/``    the cells of a table before its layout is known
+``joining/``  join several files about the same samples
+``columns/``  features, labels, covariates and confounders from columns; data checks
 ============= ==================================================================================
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Note", "Study", "TableError", "TableFile", "open_table", "read_study", "read_table"]
 
-# Loaded on first use: who reads one file should not pay for scikit-learn.
+# Loaded on first use, so that reading one file does not import scikit-learn.
 _HOMES = {"Study": "superfactor.tables.study", "read_study": "superfactor.tables.reading"}
 
 
-if not TYPE_CHECKING:  # a checker knows the names from above, and should find misspelt ones
+if not TYPE_CHECKING:  # type checkers use the imports above, so that they find misspelt names
 
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:

@@ -1,4 +1,4 @@
-"""What a model expects of new files: the columns of its outcome, its classes, its blocks."""
+"""Check new files against a fitted model: outcome columns, classes, blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.tables.notes import Setting, TableError, note, shortened
 def with_outcome(
     combined: Combined, where: Path, names: tuple[str, ...], about: Mapping[str, Any]
 ) -> Combined:
-    """Only samples of classes that were not left out of the fit for being rare; the outcome is there."""
+    """Check the outcome columns and drop samples of classes that the fit left out as rare."""
     known_as = tuple(about.get("targets") or [about["target"]])
     for name in names:
         if name not in combined.frame.columns:
@@ -40,10 +40,10 @@ def with_outcome(
 
 
 def check_blocks(source: Sources, combined: Combined, about: Mapping[str, Any]) -> None:
-    """Files that are called by the name of a block hold features of that block."""
+    """Check that each block's file holds features of that block."""
     blocks, features = about.get("blocks") or {}, about["features"].tolist()
     for name, path in source.blocks if blocks else ():
-        if path.suffix.lower() == ".h5mu":  # has blocks of its own
+        if path.suffix.lower() == ".h5mu":  # contains several blocks
             continue
         given = Setting("blocks", {name: str(path)})
         if name not in blocks:

@@ -1,4 +1,4 @@
-"""What there is to say about files and columns: notes, refusals, and the parameters that they speak of."""
+"""Notes and errors about files and columns, with the parameters that they mention."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter of `read_study` that a message speaks of, perhaps with a value.
+    """A parameter of `read_study` in a message, with or without a value.
 
-    Who shows the message says it in words of their own: the command line calls it an option.
+    The caller chooses how to write it; the command line writes it as an option.
     """
 
     name: str
@@ -26,22 +26,22 @@ Part = str | Setting
 Words = Callable[[Setting], str]
 
 
-def _said(parts: Sequence[Part], words: Words) -> str:
+def _join(parts: Sequence[Part], words: Words) -> str:
     return "".join(part if isinstance(part, str) else words(part) for part in parts)
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something to know about how a table was read; ``str(note)`` is a sentence.
+    """A message about how a table was read; ``str(note)`` is a sentence.
 
     Attributes
     ----------
     kind : str
-        What it is about: "layout", "identifier", "gaps", "join" and so on.
+        The topic: "layout", "identifier", "gaps", "join" and so on.
     parts : tuple of str and Setting
-        The sentence, parameters of `read_study` apart from its words.
+        The sentence; parameters of `read_study` are separate parts.
     fields : dict
-        What it names, such as the ``column``.
+        Names in the message, such as the ``column``.
 
     Examples
     --------
@@ -59,29 +59,29 @@ class Note:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def said(self, words: Words = str) -> str:
-        """The sentence, with the words that `words` has for a Setting."""
-        return _said(self.parts, words)
+        """Return the sentence; `words` writes each Setting."""
+        return _join(self.parts, words)
 
     def __str__(self) -> str:
         return self.said()
 
 
 def note(kind: str, *parts: Part, **fields: Any) -> Note:
-    """A Note of these parts."""
+    """Return a Note."""
     return Note(kind, parts, fields)
 
 
 class TableError(ValueError):
-    """Something about files or columns that the user can put right; one line says what and how.
+    """An error in files or columns that the user can correct; the message is one line.
 
     Parameters
     ----------
     *parts : str and Setting
-        The line, parameters of `read_study` apart from its words.
+        The message; parameters of `read_study` are separate parts.
     kind : str
-        What it is about: "file", "roles", "cells", "labels", "covariates", "join" and so on.
+        The topic: "file", "roles", "cells", "labels", "covariates", "join" and so on.
     **fields
-        What it names, such as the ``column``.
+        Names in the message, such as the ``column``.
 
     Examples
     --------
@@ -101,34 +101,34 @@ class TableError(ValueError):
         self.fields = fields
 
     def said(self, words: Words = str) -> str:
-        """The line, with the words that `words` has for a Setting."""
-        return _said(self.args, words)
+        """Return the message; `words` writes each Setting."""
+        return _join(self.args, words)
 
     def __str__(self) -> str:
         return self.said()
 
 
 class FileError(TableError):
-    """A file that cannot be read as what it is."""
+    """A file that cannot be read."""
 
     kind = "file"
 
 
 class NoSamples(FileError):
-    """A header with nothing below it."""
+    """A table without rows."""
 
 
 def shortened(names: Sequence[Any], most: int = 5) -> str:
-    """The first few, and how many there are besides."""
+    """Return the first few names, and the number of others."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def occur_twice(names: Sequence[str], where: str = "") -> str:
-    """What to say of names of samples that are not there once; nothing where all are."""
+    """Return a message about repeated sample names; empty if none repeat."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if not twice:
         return ""
-    what = "name of a sample" if len(twice) == 1 else "names of samples"
+    what = "sample name" if len(twice) == 1 else "sample names"
     verb = "occurs" if len(twice) == 1 else "occur"
     return f"{len(twice)} {what}{where} {verb} more than once: {shortened(twice)}"

@@ -1,4 +1,4 @@
-"""`read_study`: files become X, y and what goes with them; for a fit, or in the columns of one."""
+"""`read_study`: read files for a fit, or in the columns of an earlier fit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import scipy.sparse as sp
 
 from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
-from superfactor.tables.columns import gaps as gaps_of
+from superfactor.tables.columns import missing as missing_values
+from superfactor.tables.columns.checks import about_copies, about_identifiers, about_intensities
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
-from superfactor.tables.columns.numbers import as_dense, zeros_written_out
-from superfactor.tables.columns.suspicion import about_copies, about_identifiers, about_intensities
+from superfactor.tables.columns.numbers import as_dense, made_dense
+
 from superfactor.tables.expected import check_blocks, with_outcome
 from superfactor.tables.joining.reading import naming_sheet, read
 from superfactor.tables.joining.source import (
@@ -25,7 +26,7 @@ from superfactor.tables.joining.source import (
     Progress,
     Sources,
     ranges_of_kept,
-    silent,
+    no_progress,
     sources_of,
     with_defaults,
 )
@@ -63,78 +64,77 @@ def read_study(
     log2: bool = False,
     impute: str = "lowrank",
     like: Study | Mapping[str, Any] | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Study:
-    """Read files about some samples: features, the outcome, and what else is known of them.
+    """Read the samples of one or more files: features, outcome, covariates, groups, confounders.
 
     Parameters
     ----------
     files : path, or dict from the name of a block to its path
-        As `open_table` takes them; ``book.xlsx:clinical`` is a sheet of a workbook.
+        Files that `open_table` reads; ``book.xlsx:clinical`` is a sheet of a workbook.
     target : str or sequence of str, optional
-        The column with the outcome; of a CuMiDa table ``type``. Several columns are several labels where all
-        hold 0/1, no/yes or FALSE/TRUE, and several targets where all hold numbers. Required, or `time` and
-        `event`, unless samples are read `like` others.
+        The outcome column; ``type`` for a CuMiDa table. Several columns are several labels if all hold 0/1,
+        no/yes or FALSE/TRUE, and several targets if all hold numbers. Required, unless `time` and `event` or
+        `like` are given.
     time, event : str, optional
-        Survival: the column with the time until which a sample was observed, and the one that says whether
-        an event was seen then: 0/1, FALSE/TRUE, R's 1/2, or words.
+        Survival: the column of the time until which a sample was observed, and the column that states
+        whether an event was seen then: 0/1, FALSE/TRUE, R's 1/2, or words.
     event_word : str, optional
-        The word in `event` that means one.
+        The word in `event` that means an event.
     task : "classes", "regression", "counts" or "labels", optional
-        What the target is. By default words and few whole numbers are classes; a column of other numbers has
-        to be asked for: "regression" predicts numbers, "counts" whole numbers from 0.
+        The kind of target. By default words and few integers are classes. For a column of other numbers
+        `task` is required: "regression" predicts numbers, "counts" integers from 0.
     exposure : str, optional
-        What counts are out of: hours, area, library size.
+        The exposure of counts: hours, area, library size.
     id : str, optional
-        The column with names of samples, by which files are joined; by default found out.
+        The column of sample names, by which files are joined; detected by default.
     covariates : sequence of str
-        Columns that help to predict and are not factorized: numbers or words.
+        Predictors that are not factorized: numbers or words.
     group : str, optional
-        The column that says which samples belong together, as those of one patient.
+        The column with the group of each sample, for example the patient.
     adjust : sequence of str
-        Columns whose share is taken out of the features: batch, site.
+        Confounders, which are regressed out of the features: batch, site.
     drop : sequence of str
         Columns to leave out.
     phenotype : path, optional
-        A file with labels, covariates and groups, one sample a row.
+        A file with labels, covariates and groups, one sample per row.
     blocks : dict from name to path, optional
-        Further tables of the same samples. A sample that is not in one misses its features.
+        Further tables of the same samples. The features of a block are missing for samples it lacks.
     layout : "auto", "samples" or "features", optional
-        What the rows of tables are.
+        What the rows of a table are.
     sheet, layer : str, optional
-        Of Excel files, and of ``.h5ad`` files.
+        The sheet of Excel files, and the layer of ``.h5ad`` files.
     unlabeled : str, optional
-        What stands for no label or value, besides an empty cell.
+        A value that means "no label", in addition to empty cells.
     min_class : int, default=0
-        Leave out classes with fewer samples (or groups, where there are some).
+        Leave out classes with fewer samples (fewer groups, if `group` is given).
     log2 : bool, default=False
         Take log2 of the features; values below 1 count as 1.
     impute : "lowrank", "mean" or "none", default="lowrank"
-        What `Study.search_options` does about missing values; "none" refuses them.
+        How `Study.search_options` treats missing values; "none" raises an error.
     like : Study or mapping, optional
-        Another study, or the record of one that a saved model has: its features, covariates and confounders
-        are read, in its columns, and all else is left alone. y is read only where `target`, or `time` and
-        `event`, name its columns.
+        Another study, or the record of one in a saved model. Its features, covariates and confounders are
+        read, in its column order; other columns are ignored. y is read only if `target`, or `time` and
+        `event`, are given.
     progress : callable, optional
-        Called with what is being read, as in ``reading a.csv``; gives a context with a callable of bytes
-        done and in all, or with None.
+        Called with a message such as ``reading a.csv``. Returns a context manager that yields None or a
+        callable, which receives the bytes done and the total.
 
     Returns
     -------
     study : Study
-        Its ``X``, ``y``, ``covariates``, ``groups``, ``confounders``, ``names`` and ``notes``, among others.
+        The data, with attributes such as ``X``, ``y``, ``covariates``, ``groups``, ``names`` and ``notes``.
 
     Raises
     ------
     TableError
-        A ValueError: something in the files or about the columns has to be put right; the message says what
-        and where.
+        A ValueError: the files or columns need a correction; the message states what and where.
     OSError
         A file cannot be opened.
 
     Examples
     --------
-    What ``superfactor fit`` does, but for the saving:
+    What ``superfactor fit`` does, without saving the model:
 
     >>> import pathlib, tempfile
     >>> from superfactor import SMFClassifierCV
@@ -166,7 +166,7 @@ def read_study(
 
 
 def _named(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Each once; one name is a tuple of one."""
+    """Return distinct names; a single name becomes a tuple."""
     return tuple(dict.fromkeys([names] if isinstance(names, str) else names))
 
 
@@ -174,7 +174,7 @@ def _named(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
-    """Samples with an outcome, everything about their columns found out from the table itself."""
+    """Read samples with an outcome; column properties are learned from the table."""
     roles, frame = combined.roles, combined.frame
     features = _features(source, combined)
     ids, named = _sample_ids(frame, roles.id)
@@ -183,7 +183,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     kind = kinds.KINDS[outcome]
     y = kind.read(columns)
     chosen += kind.notes(columns, y)
-    groups = None if roles.group is None else _groups(combined.said, frame, roles.group)
+    groups = None if roles.group is None else _groups(combined.label, frame, roles.group)
     values, positions = features_of(combined, features, named, gaps=wishes.impute != "none")
     blocks, sparse = ranges_of_kept(combined.blocks, positions), sp.issparse(values)
     few = labels.rare(columns, y, groups, wishes.min_class) if wishes.min_class else {}
@@ -195,22 +195,22 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     values, features, blocks, gaps = without_empty(
         combined.path, values, features, blocks, wishes.impute, ids
     )
-    encoding = covariates_of.learn_encoding(combined.said, frame, roles.covariates)
-    levels = confounders_of.learn_levels(combined.said, frame, roles.adjust)
-    why = "filled in" if gaps is not None else "adjusted"
+    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates)
+    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust)
+    why = "imputed" if gaps is not None else "adjusted"
     if gaps is not None or levels:
         values = as_dense(combined.path, values, why)
-    out_of = _exposure(combined.said, frame, roles.exposure, named)
-    design, beside, said = assembled(
-        combined.said, frame, values, features, encoding, levels, wishes.log2, named, out_of
+    out_of = _exposure(combined.label, frame, roles.exposure, named)
+    design, added, new_notes = assembled(
+        combined.label, frame, values, features, encoding, levels, wishes.log2, named, out_of
     )
     notes = [*combined.notes, *chosen]
-    notes += [zeros_written_out(values, why)] if sparse and not sp.issparse(values) else []
+    notes += [made_dense(values, why)] if sparse and not sp.issparse(values) else []
     notes += labels.notes_on_rare(few, wishes.min_class)
     notes += kinds.notes_on_missing(outcome, y, wishes.unlabeled)
-    notes += [*covariates_of.notes(encoding), *said, *gaps_of.notes(gaps, len(y))]
+    notes += [*covariates_of.notes(encoding), *new_notes, *missing_values.notes(gaps, len(y))]
     notes += confounders_of.notes(frame, levels, kind.as_labels(y))
-    seen = len(features) + len(beside) + (out_of is not None)
+    seen = len(features) + len(added) + (out_of is not None)
     notes += confounders_of.unknown(levels, design[:, seen:]) if levels else []
     if not sp.issparse(values):
         notes += about_copies(features, values, kind.as_numbers(y), columns.names)
@@ -228,7 +228,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
         blocks=blocks,
         gaps=gaps,
         rare={str(label): count for label, count in few.items()},
-        missing=gaps_of.shares_missing(design, len(features)),
+        missing=missing_values.shares_missing(design, len(features)),
         wishes=wishes,
         **_known(source, combined, frame, encoding, levels),
     )
@@ -237,7 +237,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
 def _known(
     source: Sources, combined: Combined, frame: pd.DataFrame, encoding: Encoding, levels: ConfounderLevels
 ) -> dict[str, Any]:
-    """What a Study has of its files and columns, whatever it is read for."""
+    """Attributes of a Study that do not depend on why it is read."""
     return {
         "covariates": covariates_of.table(frame, encoding),
         "confounders": confounders_of.table(frame, levels),
@@ -252,20 +252,20 @@ def _known(
 
 
 def _features(source: Sources, combined: Combined) -> list[str]:
-    """Names of the columns without a role, once all roles are checked."""
+    """Check all roles and return the names of the columns without a role."""
     roles, columns, path = combined.roles, combined.frame.columns, combined.path
     if not roles.outcome:
-        said = (" is required, the column with the labels, or ", Setting("time"), " and ", Setting("event"))
+        either = (" is required, the column with the labels, or ", Setting("time"), " and ", Setting("event"))
         there = f"; the columns are {shortened(list(columns))}"
-        raise TableError(f"{path}: ", Setting("target"), *said, there, kind="roles")
+        raise TableError(f"{path}: ", Setting("target"), *either, there, kind="roles")
     wrong = [name for name in roles.outcome if name not in columns]
     if wrong and source.phenotype is None:
         role = "target" if roles.target else "time" if wrong[0] == roles.time else "event"
         error = no_such_column(path, role, wrong[0], columns)
         if error.fields["close"]:
             raise error
-        mend = ("; ", Setting("phenotype", "FILE"), " is for labels in a file of their own")
-        raise TableError(*error.args, *mend, kind="roles", column=wrong[0])
+        hint = ("; ", Setting("phenotype", "FILE"), " reads labels from a separate file")
+        raise TableError(*error.args, *hint, kind="roles", column=wrong[0])
     check_roles(source.phenotype or path, columns, {*(combined.features or ()), *combined.dropped}, roles)
     names = columns if combined.features is None else combined.features
     features = [str(name) for name in names if name not in roles.special]
@@ -276,18 +276,18 @@ def _features(source: Sources, combined: Combined) -> list[str]:
 
 
 def _target(source: Sources, combined: Combined, wishes: Wishes, ids: Any) -> TargetColumns:
-    """The columns of the outcome, before anybody says what kind of outcome it is."""
+    """The outcome columns, before their kind is known."""
     path, names = source.phenotype or combined.path, combined.roles.outcome
     return TargetColumns(path, combined.frame, names, wishes.unlabeled, wishes.event_word, ids)
 
 
 def _exposure(path: Any, frame: pd.DataFrame, name: str | None, ids: Any) -> Any:
-    """What counts are out of (n, 1); None where nobody says."""
+    """The exposure (n, 1); None if no column is named."""
     return None if name is None else measured.exposure(TargetColumns(path, frame, (name,), ids=ids))
 
 
 def _sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
-    """Names of the samples (n,) for the output, and those to call them by in messages, or None."""
+    """Names of the samples (n,) for output, and names for messages, or None."""
     if column is None:
         return np.array([str(row) for row in range(1, len(table) + 1)]), None
     cells = table[column]
@@ -296,7 +296,7 @@ def _sample_ids(table: pd.DataFrame, column: str | None) -> tuple[Any, Any]:
 
 
 def _groups(path: Any, table: pd.DataFrame, column: str) -> Any:
-    """Which samples belong together (n,), as words."""
+    """The group of each sample (n,), as str."""
     cells = table[column]
     if cells.isna().any():
         line = f": empty for {int(cells.isna().sum())} of {len(cells)} samples; fill in or remove them"
@@ -310,7 +310,7 @@ def _groups(path: Any, table: pd.DataFrame, column: str) -> Any:
 def _read_like(
     about: Mapping[str, Any], source: Sources, asked: Columns, wishes: Wishes, progress: Progress
 ) -> Study:
-    """Samples in the columns of a study with this record; y only where a target is asked for."""
+    """Read samples in the columns of a study with this record; y only if a target is given."""
     source = source.like(about)
     levels = about.get("confounders", {})
     covariates, adjust = tuple(about["covariates"]), tuple(levels)
@@ -321,7 +321,7 @@ def _read_like(
         adjust=adjust,
         exposure=about.get("exposure"),
     )
-    # As written, also where all levels of this table look like numbers.
+    # Read as text, even if all levels in this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
     with naming_sheet(combined.notes):
@@ -338,8 +338,8 @@ def _read_like(
         event_word = wishes.event_word or about.get("event_word")
         ids = None if study.roles.id is None else study.ids
         columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
-        y = kind.again(columns, about)
-        notes = (*study.notes, *kind.notes_again(columns, y))
+        y = kind.read_new(columns, about)
+        notes = (*study.notes, *kind.notes_on_new(columns, y))
         return replace(study, y=y, notes=notes, targets=asked.outcome)
 
 
@@ -351,7 +351,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     there = present if combined.features is None else set(combined.features)
     absent = [name for name in features if name not in there]
     gone = [name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)]
-    if len(gone) < len(blocks):  # a sample may be without a block, and all of them may
+    if len(gone) < len(blocks):  # whole blocks may be missing
         of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
         absent = [name for name in absent if name not in of_blocks]
     absent += [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
@@ -369,20 +369,20 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     values, _ = features_of(combined, own, named, gaps=True)
     notes = list(combined.notes)
     if len(own) < len(features):
-        values = among(features, own, as_dense(path, values, "filled in"))
+        values = among(features, own, as_dense(path, values, "imputed"))
         notes.append(note("block", f"no block {shortened(gone)}: its features are missing values"))
     without = [name for name in levels if name not in present]
     frame = frame.assign(**dict.fromkeys(without))
     values = as_model_takes(path, values, about)
-    out_of = _exposure(combined.said, frame, roles.exposure, named)
-    design, beside, said = assembled(
-        combined.said, frame, values, features, encoding, levels, about["log2"], named, out_of
+    out_of = _exposure(combined.label, frame, roles.exposure, named)
+    design, added, new_notes = assembled(
+        combined.label, frame, values, features, encoding, levels, about["log2"], named, out_of
     )
-    notes += said
-    seen = len(features) + len(beside) + (out_of is not None)
+    notes += new_notes
+    seen = len(features) + len(added) + (out_of is not None)
     notes += confounders_of.unknown(levels, design[:, seen:], without) if levels else []
-    missing = gaps_of.shares_missing(design, len(features))
-    gaps = gaps_of.missing_in_new(missing, ids, about)
+    missing = missing_values.shares_missing(design, len(features))
+    gaps = missing_values.missing_in_new(missing, ids, about)
     return Study(
         design,
         tuple(features),
@@ -390,7 +390,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
         ids,
         about.get("outcome", "classes"),
         tuple(about.get("targets") or [about["target"]]),
-        notes=(*notes, *gaps_of.notes(gaps, len(ids))),
+        notes=(*notes, *missing_values.notes(gaps, len(ids))),
         blocks={name: (start, stop) for name, (start, stop) in blocks.items()},
         gaps=gaps,
         missing=missing,
@@ -400,10 +400,10 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
 
 
 def _by_own_names(combined: Combined, missed: str | None) -> Combined:
-    """Samples by the names that the table has for them, where it lacks the column that the model knows."""
+    """Use the table's own sample names if it lacks the model's column of names."""
     own = with_defaults(Columns(), combined.frame).id
     notes = combined.notes
     if own is None and missed is not None:
-        line = f"no column {missed!r} with names of samples: rows are numbered, and "
-        notes += (note("names", line, Setting("id"), " names another"),)
+        line = f"no column {missed!r} with sample names: rows are numbered; "
+        notes += (note("names", line, Setting("id"), " names another column"),)
     return replace(combined, roles=replace(combined.roles, id=own), notes=notes)

@@ -1,4 +1,4 @@
-"""Which column of a table is what; all others are features."""
+"""The roles of columns; columns without a role are features."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from superfactor.tables.notes import Setting, TableError, shortened
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are no features, by what they are.
+    """The columns that are not features, by role.
 
     Attributes
     ----------
-    target : the outcome, one column or several
+    target : the outcome, one or more columns
     time, event : a survival time, and whether it ends with an event
-    exposure : what a count is out of: hours, area, library size
-    id, group : names of samples, what belongs together
-    covariates : help to predict and are not factorized
-    drop : left out
-    adjust : confounders, whose share is taken out of the features
+    exposure : the exposure of a count: hours, area, library size
+    id, group : names of samples, and of groups of samples
+    covariates : predictors that are not factorized
+    drop : columns to leave out
+    adjust : confounders, which are regressed out of the features
     """
 
     target: tuple[str, ...] = ()
@@ -37,35 +37,35 @@ class Columns:
 
     @property
     def outcome(self) -> tuple[str, ...]:
-        """The columns of the outcome: targets, or time and event."""
+        """The outcome columns: targets, or time and event."""
         timed = (self.time, self.event)
         return (*self.target, *(name for name in timed if name is not None))
 
     @property
     def special(self) -> set[str]:
-        """All of them."""
+        """All columns that have a role."""
         named = {*self.outcome, self.exposure, self.id, self.group}
         named |= {*self.covariates, *self.drop, *self.adjust}
         return {name for name in named if name is not None}
 
     @property
     def compared(self) -> set[str]:
-        """Those that say something of a sample, in which two files must not contradict each other."""
+        """The columns in which two files must agree."""
         return self.special - {self.id, *self.drop}
 
 
 def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles: Columns) -> None:
-    """Every column that is named is there, and is named once."""
+    """Check that every named column exists and has one role."""
     names = [str(name) for name in names]
     present, droppable = set(names), set(features)
     asked: list[tuple[str, str | None]] = [("target", name) for name in roles.target]
     asked += [(role, getattr(roles, role)) for role in ("time", "event", "exposure", "id")]
     asked += [("covariates", name) for name in roles.covariates]
     asked += [("drop", name) for name in roles.drop]
-    # Samples may be called by the name of their group.
+    # The column of sample names may also be the group.
     if roles.group != roles.id:
         asked.append(("group", roles.group))
-    # What is adjusted for may help to predict as well, and samples of one batch may belong together.
+    # A confounder may also be a covariate or the group.
     taken = {*roles.covariates, roles.group}
     asked += [("adjust", name) for name in roles.adjust if name not in taken]
     for role, name in asked:
@@ -86,7 +86,7 @@ def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles:
 
 
 def no_such_column(path: Any, role: str, name: str, names: Iterable[Any]) -> TableError:
-    """The error for a column that is not there; its field `close` has those with similar names."""
+    """Return the error for a missing column; its field `close` lists similar names."""
     names = [str(column) for column in names]
     close = difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
     what = f"did you mean {shortened(close)}?" if close else f"the columns are {shortened(names)}"

@@ -18,7 +18,7 @@ from superfactor.preprocessing.scaling import ColumnScaler
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns.confounders import ConfounderLevels, coding
 from superfactor.tables.columns.covariates import Encoding
-from superfactor.tables.columns.gaps import WAYS, Missing
+from superfactor.tables.columns.missing import IMPUTE, Missing
 from superfactor.tables.joining.source import Ranges, Sources
 from superfactor.tables.notes import Note, Setting, TableError
 from superfactor.tables.roles import Columns
@@ -27,16 +27,16 @@ from superfactor.tables.targets.columns import has_value, known
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is done to a table before anything is learned from it.
+    """How a table is prepared before a fit.
 
     Attributes
     ----------
     log2 : take the logarithm of the features
-    impute : "lowrank", "mean" or "none", what becomes of missing values
-    unlabeled : what is written where there is no label, besides nothing
-    min_class : leave out classes with fewer samples, or groups; 0 leaves out none
-    task : what the target is, "classes", "regression", "counts" or "labels"; None finds out
-    event_word : what stands for an event
+    impute : treatment of missing values: "lowrank", "mean" or "none"
+    unlabeled : a value that means "no label", in addition to empty cells
+    min_class : leave out classes with fewer samples (or groups); 0 keeps all
+    task : kind of target: "classes", "regression", "counts" or "labels"; None detects it
+    event_word : the value that means an event
     """
 
     log2: bool = False
@@ -47,7 +47,7 @@ class Wishes:
     event_word: str | None = None
 
     def __post_init__(self) -> None:
-        if self.impute not in WAYS:
+        if self.impute not in IMPUTE:
             raise TableError(
                 Setting("impute", self.impute), ": lowrank, mean or none is required", kind="gaps"
             )
@@ -55,41 +55,41 @@ class Wishes:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """The samples of some files, as `read_study` reads them.
+    """The samples that `read_study` returns.
 
     Attributes
     ----------
     design : ndarray or CSR matrix of shape (n, p + q + k)
-        All columns that a model takes: features, then covariates as numbers, then the exposure, then
-        confounders as numbers. NaN where a feature is missing or a confounder unknown.
+        All input columns of a model: features, covariates as numbers, the exposure, confounders as numbers.
+        NaN marks missing features and unknown confounders.
     names : tuple of p str
-        Of the features.
+        Names of the features.
     y : ndarray of shape (n,) or (n, k), or None
-        In the form that estimators take. Labels: whole numbers, words, or objects with None for samples
-        without a label. Numbers, counts and flags: floats, NaN where there is none. Survival times:
-        scikit-survival's structured array of events and times, NaN for a time that is not known.
+        The outcome in the form that estimators take. Labels: integers, strings, or objects with None for
+        samples without a label. Numbers, counts and flags: floats with NaN for missing values. Survival
+        times: scikit-survival's structured array of events and times, with NaN for unknown times.
     outcome : str
-        The kind of y, as `superfactor.outcomes` calls it: "classes", "numbers", "counts", "flags", "times".
+        The kind of y, as in `superfactor.outcomes`: "classes", "numbers", "counts", "flags", "times".
     targets : tuple of str
-        Its columns; of times, that of the time and that of the event.
+        The columns of y; for survival, the time column and the event column.
     ids : ndarray of n str
-        Names of the samples; their numbers from 1 where the files have none.
+        Names of the samples, or their numbers from 1 if the files have no names.
     groups : ndarray of n str, or None
-        Which samples belong together.
+        The group of each sample.
     covariates, confounders : DataFrame of n rows, or None
-        As they are written.
+        Their values as in the files.
     notes : tuple of Note
-        What to know about how the files were read, and what looks suspicious in them.
+        How the files were read, and what the data checks found.
     blocks : dict from the name of a block to the (start, stop) of its features; empty for one table
-    gaps : what is missing: ``share``, ``impute``, ``empty`` features, ``poor`` samples; None for nothing
+    gaps : missing values: ``share``, ``impute``, ``empty`` features, ``poor`` samples; None if there are none
     missing : ndarray of shape (n,)
-        The share of the features that each sample misses.
-    joined : dict of who was lost in a join and why; empty for one file
-    rare : dict from classes that were left out to how many samples they had
+        The share of missing features of each sample.
+    joined : dict of the samples that a join lost, and why; empty for one file
+    rare : dict from each class that was left out to its number of samples
     encoding : dict from a covariate to its levels, the reference first
-    levels : dict from a confounder to its levels, none of a number
-    roles, wishes, source : what was asked for, defaults filled in
-    path, title : the first file, and the names of all
+    levels : dict from a confounder to its levels; an empty list for a numeric one
+    roles, wishes, source : the parameters, with defaults filled in
+    path, title : the first file, and the names of all files
 
     Examples
     --------
@@ -136,44 +136,44 @@ class Study:
         return self.design[:, : self.n_features]
 
     def rows(self, positions: Any) -> Any:
-        """Those of `design` at positions; of all of them in their order it is `design` itself, no copy."""
+        """Rows of `design` at `positions`; all rows in order are `design` itself, without a copy."""
         every = len(positions) == len(self.ids) and np.array_equal(positions, np.arange(len(positions)))
         return self.design if every else self.design[positions]
 
     @property
     def n_features(self) -> int:
-        """p, the number of columns at the beginning of `design` that are factorized."""
+        """p, the number of leading columns of `design` that are factorized."""
         return len(self.names)
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
-        """Of the q columns behind the features: ``age``, ``sex=M``."""
+        """Names of the q covariate columns: ``age``, ``sex=M``."""
         return tuple(covariates_of.column_names(self.encoding))
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Of the columns that a model sees, once confounders have left: features, covariates, exposure."""
+        """Names of the columns after adjustment: features, covariates, exposure."""
         exposure = () if self.roles.exposure is None else (self.roles.exposure,)
         return (*self.names, *self.covariate_names, *exposure)
 
     @property
     def target(self) -> str:
-        """The outcome in a few words, as in "what predicts …": the names of its columns."""
+        """The names of the outcome columns, joined."""
         return listed(self.targets)
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Of all columns of `design`."""
+        """Names of all columns of `design`."""
         return (*self.model_names, *coding(self.levels).column_names)
 
     @property
     def labeled(self) -> Any:
-        """Which samples have a value (n,), as bool."""
+        """Whether each sample has an outcome (n,), bool."""
         return has_value(self.y)
 
     @property
     def record(self) -> dict[str, Any]:
-        """What it takes to read other files in the same way, in plain values: see `like` of `read_study`."""
+        """Plain values with which `read_study` reads other files in the same way (its parameter `like`)."""
         roles, wishes, source = self.roles, self.wishes, self.source
         return {
             "table": self.path.name,
@@ -202,7 +202,7 @@ class Study:
         }
 
     def named(self, y: Any) -> Any:
-        """y of some samples; several targets (n, k) as a DataFrame, so that a fit learns their names."""
+        """y of some samples; several targets (n, k) as a DataFrame with their names."""
         if y.ndim == 1:
             return y
         import pandas as pd
@@ -211,32 +211,32 @@ class Study:
 
     @property
     def _classes(self) -> list[Any]:
-        """Labels, sorted; none where y is no column of labels."""
+        """Sorted labels; empty if y holds no labels."""
         if self.y is None or self.y.dtype.names or self.y.dtype.kind == "f":
             return []
         return list(np.unique(known(self.y)).tolist())
 
     def search_options(self, *, standardize: bool = True) -> dict[str, Any]:
-        """Parameters of a search for `design`: fill in, adjust, scale, as much as is needed; and covariates.
+        """Return parameters of a search on `design`: imputation, adjustment, scaling, covariates.
 
         Parameters
         ----------
         standardize : bool, default=True
-            Give every column variance 1, or only take its mean off.
+            Scale every column to variance 1. If False, columns are only centered.
 
         Returns
         -------
         options : dict
-            ``impute``, ``preprocess`` and ``covariate_columns`` of `SMFClassifierCV` and other searches, and
-            ``exposure_column`` where there is an exposure.
+            ``impute``, ``preprocess`` and ``covariate_columns`` of `SMFClassifierCV` and other searches;
+            ``exposure_column`` if there is an exposure.
         """
-        p, beside = self.n_features, len(self.covariate_names)
-        exposure = {} if self.roles.exposure is None else {"exposure_column": p + beside}
-        columns = list(range(p, p + beside)) or None
+        p, q = self.n_features, len(self.covariate_names)
+        exposure = {} if self.roles.exposure is None else {"exposure_column": p + q}
+        columns = list(range(p, p + q)) or None
         return {**self._preprocessing(standardize), "covariate_columns": columns, **exposure}
 
     def _preprocessing(self, standardize: bool) -> dict[str, Any]:
-        """The parameters `impute` and `preprocess`: words that a search knows where they are enough."""
+        """The parameters `impute` and `preprocess`: strings if they suffice, else a Pipeline."""
         gaps, sparse = self.gaps, sp.issparse(self.design)
         if not self.levels and not self.blocks:
             scaling = "standardize" if standardize else None if sparse else "center"
@@ -248,7 +248,7 @@ class Study:
         if self.levels:
             steps.append(("adjuster", Adjuster(list(range(seen, width)), keep=list(range(p, seen)))))
         if standardize or not sparse:
-            # Means of sparse columns stay: without them zeros would be written out.
+            # Sparse columns are not centered, so that they stay sparse.
             passed = None if self.roles.exposure is None else [seen - 1]
             steps.append(("scaler", ColumnScaler(passed, with_mean=not sparse, with_std=standardize)))
         if self.blocks:
@@ -257,36 +257,36 @@ class Study:
         return {"impute": None, "preprocess": Pipeline(steps) if steps else None}
 
     def filled_by(self, model: Any) -> Study:
-        """For a pipeline whose training samples had no gaps: its means in place of what is missing."""
+        """Impute training means for a pipeline whose training samples had no missing values."""
         if "imputer" in model.named_steps or sp.issparse(self.design):
             return self
         p, X = self.n_features, self.design
         gaps = np.isnan(X[:, :p])
         if not gaps.any():
             return self
-        # Also those of the features before they were adjusted: what is taken off has mean zero.
+        # These are also the means before the adjustment, which removes columns of mean zero.
         means = np.broadcast_to(model.named_steps["scaler"].mean_[:p], gaps.shape)
         return replace(self, design=np.hstack([np.where(gaps, means, X[:, :p]), X[:, p:]]))
 
 
 def _imputer(impute: str, others: list[int]) -> Any:
-    """A transformer that fills in all columns but `others`, which are covariates and confounders.
+    """Return an imputer of all columns but `others`, the covariates and confounders.
 
-    A column may have no value in one fold; it stays, so that the others are where they are.
+    A column without values in one fold is kept, so that column positions do not change.
     """
     if impute == "mean":
-        # Covariates have no gaps, and confounders at their means take nothing out.
+        # Covariates have no missing values, and confounders at their means adjust nothing.
         return SimpleImputer(keep_empty_features=True)
     return LowRankImputer(passthrough_columns=others or None, keep_empty_features=True)
 
 
 def record_of(like: Study | Mapping[str, Any]) -> Mapping[str, Any]:
-    """That of a study, or of a model that was fitted to one."""
+    """Return the record of a study, or of a model that was fitted to one."""
     if isinstance(like, Study):
         return like.record
     if not isinstance(like, Mapping) or "features" not in like:
         raise TypeError(
-            f"like={type(like).__name__}: a Study is required, or the record of a model that was saved with "
-            "about=study.record, superfactor.saving.read(path).about"
+            f"like={type(like).__name__}: a Study is required, or superfactor.saving.read(path).about of a "
+            "model that was saved with about=study.record"
         )
     return like

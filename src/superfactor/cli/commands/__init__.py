@@ -1,1 +1,1 @@
-"""One file for each command, and what several of them share."""
+"""One file per command, and functions that several commands share."""

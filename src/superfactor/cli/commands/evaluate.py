@@ -1,4 +1,4 @@
-"""`superfactor evaluate`: how good a model is on samples from elsewhere."""
+"""`superfactor evaluate`: performance of a model on new samples."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from superfactor.cli.commands.learning import few_threads
-from superfactor.cli.commands.opening import open_with, read_for
+from superfactor.cli.commands.loading import open_with, read_for
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Labels
-from superfactor.cli.told.screen import Screen
-from superfactor.cli.told.summary import figure, headline_row, interval, show_verdict, verdict_facts
-from superfactor.cli.trained import NEW, NO_LABEL, trained_on
+from superfactor.cli.output.screen import Screen
+from superfactor.cli.output.summary import figure, headline_row, interval, show_verdict, verdict_facts
+from superfactor.cli.training_samples import NEW, NO_LABEL, trained_on
 from superfactor.outcomes import outcome_named
 from superfactor.outcomes.telling import telling_of
 from superfactor.saving import Saved, versions
@@ -24,19 +24,19 @@ from superfactor.tables.targets.columns import known
 
 
 def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
-    """Figures, their intervals and a verdict."""
+    """Print scores with intervals and a verdict."""
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
         samples = read_for(loaded, files, labels.id, screen, outcome=labels)
     for note in samples.notes:
         screen.note(note)
-    new = _new_ones(loaded, samples, screen)
+    new = _new_samples(loaded, samples, screen)
     X, y = samples.design[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         found = external_scores(loaded.model, X, y)
     telling = telling_of(samples.outcome)
-    who = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
-    screen.fields([("model", str(model)), ("table", files.title), ("samples", who)])
+    counts = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
+    screen.fields([("model", str(model)), ("table", files.title), ("samples", counts)])
     _show(found, screen)
     screen.finish(
         {
@@ -49,31 +49,30 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     )
 
 
-def _new_ones(loaded: Saved, samples: Study, screen: Screen) -> Any:
-    """Positions of the samples whose outcome the model was not shown: the others are no test of it."""
-    there, lacking = np.flatnonzero(samples.labeled), telling_of(samples.outcome).lacking
-    if not len(there):
-        raise UserError(f"{samples.path}: no sample has a {lacking}; they are what a model is measured by")
-    if len(there) < len(samples.y):
+def _new_samples(loaded: Saved, samples: Study, screen: Screen) -> Any:
+    """Return the positions of labeled samples whose outcome was not in the training data."""
+    labeled, lacking = np.flatnonzero(samples.labeled), telling_of(samples.outcome).lacking
+    if not len(labeled):
+        raise UserError(f"{samples.path}: no sample has a {lacking}; the evaluation requires some")
+    if len(labeled) < len(samples.y):
         screen.note(
-            f"{len(samples.y) - len(there)} of {len(samples.y)} samples have no {lacking}; they are left out"
+            f"{len(samples.y) - len(labeled)} of {len(samples.y)} samples have no {lacking} and are excluded"
         )
-    marks = np.array(trained_on(loaded.about, samples))[there]
-    new = there[np.isin(marks, (NEW, NO_LABEL))]
-    seen, unlabeled = len(there) - len(new), int(np.sum(marks == NO_LABEL))
+    marks = np.array(trained_on(loaded.about, samples))[labeled]
+    new = labeled[np.isin(marks, (NEW, NO_LABEL))]
+    seen, unlabeled = len(labeled) - len(new), int(np.sum(marks == NO_LABEL))
     if not len(new):
         raise UserError(
-            f"{samples.path}: the model was fitted to every one of these {seen} samples; others are required"
+            f"{samples.path}: the model was fitted to all of these {seen} samples; new samples are required"
         )
     if seen:
         screen.note(
-            f"{seen} of {len(there)} samples have the values or names of samples that the model was "
-            "fitted to; they are left out"
+            f"{seen} of {len(labeled)} samples have the values or names of training samples and are excluded"
         )
     if unlabeled:
         screen.note(
-            f"{unlabeled} of these {len(new)} samples shaped the factors, without their {lacking}s; "
-            "strangers may be harder to predict"
+            f"{unlabeled} of these {len(new)} samples contributed to the factors without a {lacking}; "
+            "other samples may be harder to predict"
         )
     return new
 

@@ -1,4 +1,4 @@
-"""`superfactor fit`: from a table to a model, its factors and a page about them."""
+"""`superfactor fit`: fit a model to a table, save it and report on it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from superfactor import saving
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.options import Looks, Outputs, Settings, TableReading
+from superfactor.cli.options import Analysis, Outputs, Settings, TableReading
 from superfactor.cli.record import metadata
-from superfactor.cli.told import summary
-from superfactor.cli.told.factor_table import check_positive, show_factors
-from superfactor.cli.told.findings import Findings, find
-from superfactor.cli.told.output import check_paths, check_table
-from superfactor.cli.told.page import check_page, write_features, write_page
-from superfactor.cli.told.parts import show_blocks, show_confounding, show_covariates
-from superfactor.cli.told.predictions import of_unlabeled, show_unlabeled
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output import summary
+from superfactor.cli.output.factor_table import check_positive, show_factors
+from superfactor.cli.output.findings import Findings, find
+from superfactor.cli.output.files import check_paths, check_table
+from superfactor.cli.output.page import check_page, write_features, write_page
+from superfactor.cli.output.effect_tables import show_blocks, show_confounding, show_covariates
+from superfactor.cli.output.predictions import of_unlabeled, show_unlabeled
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import read_markers as read
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
@@ -28,41 +28,44 @@ def run(
     columns: Columns,
     reading: TableReading,
     settings: Settings,
-    looks: Looks,
+    analysis: Analysis,
     outputs: Outputs,
     command: str,
     screen: Screen,
 ) -> None:
-    """Fit a model to a table and write it down; `command` is what was typed."""
-    tables = {"--predictions": outputs.predictions, "--features-out": looks.features_out}
+    """Fit a model to a table and save it; `command` is the command line as typed."""
+    tables = {"--predictions": outputs.predictions, "--features-out": analysis.features_out}
     written = {"--out": outputs.out, "--report": outputs.report, **tables}
-    check_paths(written, *source.files, looks.markers)
+    check_paths(written, *source.files, analysis.markers)
     for option, path in tables.items():
         check_table(option, path)
-    markers = read_markers(looks.markers)
+    markers = read_markers(analysis.markers)
     saving.check_skops()
     with screen.step("read"), as_user_error(called=reading.called):
         samples = read_study(source, **vars(columns), **vars(reading.wishes), progress=screen.progress)
-    check_positive(looks.positive, samples.record)
+    check_positive(analysis.positive, samples.record)
     if outputs.report is not None:
         check_page(samples.outcome)
     learned = learn(samples, settings, screen)
     with few_threads(samples.design):
-        finish(learned, looks, outputs, command, screen, markers=markers)
+        finish(learned, analysis, outputs, command, screen, markers=markers)
 
 
 def finish(
     learned: Learned,
-    looks: Looks,
+    analysis: Analysis,
     outputs: Outputs,
     command: str,
     screen: Screen,
     *,
     markers: dict[str, str] | None = None,
 ) -> Findings:
-    """Save what was learned, write the page, and say it: in this order, since a pipe may close."""
+    """Save the model, write the files, then print the results.
+
+    Printing comes last because standard output may be a pipe that closes early.
+    """
     _note(learned, markers, screen)
-    found = _findings(learned, looks, screen)
+    found = _findings(learned, analysis, screen)
     about = metadata(learned, command) | found.record
     with screen.step("save"), screen.progress("saving the model"):
         saving.save(learned.model, outputs.out, about=about)
@@ -70,34 +73,34 @@ def finish(
     if outputs.report is not None:
         with screen.step("report"):
             parts = learned.train, learned.held_out
-            told = {"search": learned.search, "nested": learned.nested, "markers": markers}
-            write_page(outputs.report, found, about, learned.samples, *parts, screen, **told)
+            more = {"search": learned.search, "nested": learned.nested, "markers": markers}
+            write_page(outputs.report, found, about, learned.samples, *parts, screen, **more)
         files["report"] = str(outputs.report)
     unlabeled = of_unlabeled(learned)
     if outputs.predictions is not None:
         if unlabeled is None:
             screen.note(
-                f"{outputs.predictions}: not written, since every sample has a {learned.telling.lacking}"
+                f"{outputs.predictions}: not written, because every sample has a {learned.telling.lacking}"
             )
         else:
             unlabeled.write(outputs.predictions)
             files["predictions"] = str(outputs.predictions)
     X, y = learned.part(learned.train)
-    if looks.features_out is not None:
+    if analysis.features_out is not None:
         with screen.step("features"):
-            write_features(looks.features_out, found, X, y)
-        files["features"] = str(looks.features_out)
+            write_features(analysis.features_out, found, X, y)
+        files["features"] = str(analysis.features_out)
     summary.describe(learned, screen)
     factors = found.factors(markers)
-    show_factors(factors, screen, about, by=looks.ranked_by, covariates=bool(learned.samples.encoding))
-    covariates = show_covariates(learned.model, X, y, learned.outcome, screen, looks.positive, found.held)
-    blocks = show_blocks(learned.model, X, screen, **looks.shown)
-    confounding = show_confounding(learned, screen, **looks.shown)
-    returns = found.show(factors, screen)
+    show_factors(factors, screen, about, by=analysis.ranked_by, covariates=bool(learned.samples.encoding))
+    covariates = show_covariates(learned.model, X, y, learned.outcome, screen, analysis.positive, found.held)
+    blocks = show_blocks(learned.model, X, screen, **analysis.shown)
+    confounding = show_confounding(learned, screen, **analysis.shown)
+    stability = found.show(factors, screen)
     predictions = show_unlabeled(unlabeled, learned.telling.lacking, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen, None if found.near is None else found.near.statement)
-    screen.say()
+    screen.print()
     screen.fields(list(files.items()))
     screen.finish(
         {
@@ -113,7 +116,7 @@ def finish(
             "blocks": blocks,
             "confounding": confounding,
             "unlabeled": predictions,
-            **returns,
+            **stability,
             "certificate": summary.certificate_facts(learned.estimator),
             "files": files,
         }
@@ -121,14 +124,14 @@ def finish(
     return found
 
 
-def _findings(learned: Learned, looks: Looks, screen: Screen) -> Findings:
+def _findings(learned: Learned, analysis: Analysis, screen: Screen) -> Findings:
     X, y = learned.part(learned.train)
     groups = learned.samples.groups
     return find(
         learned.model,
         X,
         y,
-        looks,
+        analysis,
         screen,
         groups=None if groups is None else groups[learned.train],
         folds=learned.search.n_splits_,
@@ -147,7 +150,7 @@ def _note(learned: Learned, markers: dict[str, str] | None, screen: Screen) -> N
 
 
 def read_markers(path: Path | None) -> dict[str, str] | None:
-    """Notes by feature, or None without a file."""
+    """Return the notes by feature, or None without a file."""
     if path is None:
         return None
     with as_user_error(f"--markers {path}: "):

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.telling import Telling, telling_of
 from superfactor.selection import nested_scores

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from superfactor.cli.commands.opening import open_with, read_for
+from superfactor.cli.commands.loading import open_with, read_for
 from superfactor.cli.errors import as_user_error
-from superfactor.cli.told.output import check_table
-from superfactor.cli.told.predictions import predicted
-from superfactor.cli.told.screen import Screen
-from superfactor.cli.trained import NEW, TRAINED_ON, notes, trained_on
+from superfactor.cli.output.files import check_table
+from superfactor.cli.output.predictions import predicted
+from superfactor.cli.output.screen import Screen
+from superfactor.cli.training_samples import NEW, TRAINED_ON, notes, trained_on
 from superfactor.outcomes.telling import telling_of
 from superfactor.saving import versions
 from superfactor.tables.joining.source import Sources

@@ -7,16 +7,16 @@ from typing import Any
 
 from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.learning import few_threads
-from superfactor.cli.commands.opening import open_with, read_for
+from superfactor.cli.commands.loading import open_with, read_for
 from superfactor.cli.errors import UserError
 from superfactor.cli.options import Labels, Looks
 from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, verdict_of
-from superfactor.cli.told import out_of_fold
-from superfactor.cli.told.factor_table import check_positive
-from superfactor.cli.told.findings import find, recorded_nearness
-from superfactor.cli.told.output import check_table
-from superfactor.cli.told.page import check_page, write_features, write_page
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output import out_of_fold
+from superfactor.cli.output.factor_table import check_positive
+from superfactor.cli.output.findings import find, recorded_nearness
+from superfactor.cli.output.files import check_table
+from superfactor.cli.output.page import check_page, write_features, write_page
+from superfactor.cli.output.screen import Screen
 from superfactor.saving import Saved, versions
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study

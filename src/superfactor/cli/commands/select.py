@@ -8,9 +8,9 @@ from typing import Any
 from superfactor.cli.commands.learning import fit_search, search_for
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.options import Choice, TableReading
-from superfactor.cli.told import summary
-from superfactor.cli.told.output import check_paths, check_table, write_table
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output import summary
+from superfactor.cli.output.files import check_paths, check_table, write_table
+from superfactor.cli.output.screen import Screen
 from superfactor.outcomes.telling import telling_of
 from superfactor.saving import versions
 from superfactor.selection.search.results import choose

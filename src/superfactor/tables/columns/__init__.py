@@ -1,1 +1,1 @@
-"""What the columns of a table become."""
+"""Features, covariates and confounders from the columns of a table, and data checks."""

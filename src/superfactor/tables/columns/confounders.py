@@ -1,4 +1,4 @@
-"""ConfounderLevels of a table, what the features are adjusted for, as columns of numbers."""
+"""Confounders of a table as columns of numbers."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 50
 
-# column → all of its levels; none for numbers
+# column → its levels; empty for numbers
 ConfounderLevels = dict[str, list[str]]
 
 
 def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> ConfounderLevels:
-    """What each confounder can be: categories for what `Adjuster` takes as such."""
+    """Learn the levels of each confounder; `Adjuster` treats the same columns as categories."""
     levels: ConfounderLevels = {}
     for name in names:
         found = sorted({word for word in words(table[name]) if word is not None})
-        said = (f"{path}: ", Setting("adjust", name))
+        prefix = (f"{path}: ", Setting("adjust", name))
         if len(found) < 2:
             what = f"{found[0]!r} for every sample" if found else "empty"
             line = f": {what}; there is nothing to adjust for"
-            raise TableError(*said, line, kind="confounders", column=name)
+            raise TableError(*prefix, line, kind="confounders", column=name)
         codes = len(found) <= MOST_CODES and all(word.lstrip("-").isdecimal() for word in found)
         if table[name].dtype.kind != "O" and not codes:
             levels[name] = []
             continue
         if len(found) > MOST_LEVELS:
             line = f": {len(found)} different values; at most {MOST_LEVELS} levels, or numbers, are possible"
-            raise TableError(*said, line, kind="confounders", column=name)
+            raise TableError(*prefix, line, kind="confounders", column=name)
         levels[name] = found
     return levels
 
 
 def coding(levels: ConfounderLevels) -> LevelIndicators:
-    """The same for `Adjuster`: its own coding, of columns that are told apart from all others."""
+    """Return the coding of `Adjuster`; its column names begin with ``adjust:``."""
     return LevelIndicators([f"adjust:{name}" for name in levels], [own or None for own in levels.values()])
 
 
 def encode(path: Any, table: pd.DataFrame, levels: ConfounderLevels, ids: Any = None) -> Any:
-    """Columns (n, k) as `coding` names them; NaN where it is not known, or none of the levels."""
+    """Columns (n, k) in the coding; NaN for missing values and unknown levels."""
     if not levels:
         return np.empty((len(table), 0))
     columns = [
@@ -59,7 +59,7 @@ def encode(path: Any, table: pd.DataFrame, levels: ConfounderLevels, ids: Any = 
 
 
 def table(frame: pd.DataFrame, levels: ConfounderLevels) -> Any:
-    """The confounders (n, …), words for those that have levels; None without any."""
+    """The confounders (n, …), as text where they have levels; None without confounders."""
     import pandas as pd
 
     if not levels:
@@ -74,55 +74,55 @@ def table(frame: pd.DataFrame, levels: ConfounderLevels) -> Any:
 
 
 def unknown(levels: ConfounderLevels, encoded: Any, absent: Collection[str] = ()) -> list[Note]:
-    """A note for each confounder that is not known of some samples, from their columns (n, k).
+    """Notes on confounders that are unknown for some samples, from the columns (n, k).
 
-    Those that are `absent` have no column in the table.
+    Confounders in `absent` have no column in the table.
     """
-    said = []
+    result = []
     for (name, own), group in zip(levels.items(), coding(levels).groups, strict=True):
         count = int(np.isnan(encoded[:, group]).any(axis=1).sum())
         if name in absent:
             line = (
-                f"no column {name!r}, for which the model is adjusted: nothing of it is taken out of the "
-                "features of any sample"
+                f"no column {name!r}, for which the model is adjusted: the features of all samples stay "
+                "unadjusted for it"
             )
         elif count:
             line = (
-                f"{name!r} is empty{', or no level that was fitted,' if own else ''} for {count} of "
-                f"{len(encoded)} samples: nothing of it is taken out of their features"
+                f"{name!r} is empty{' or an unknown level' if own else ''} for {count} of "
+                f"{len(encoded)} samples: their features stay unadjusted for it"
             )
         else:
             continue
-        said.append(note("confounder", line, column=name))
-    return said
+        result.append(note("confounder", line, column=name))
+    return result
 
 
 def notes(table: pd.DataFrame, levels: ConfounderLevels, y: Any = None) -> list[Note]:
-    """What a user should know: numbers that were taken for names, batches of one sample or one label.
+    """Notes on integers taken as categories, and on levels with one sample or one label.
 
-    `y` are labels (n,), None for those without; None altogether where the outcome are none.
+    `y` holds labels (n,), None for missing ones; `y` is None if the outcome is not labels.
     """
-    said = []
+    result = []
 
-    def say(name: str, line: str) -> None:
-        said.append(note("confounder", Setting("adjust", name), line, column=name))
+    def add(name: str, line: str) -> None:
+        result.append(note("confounder", Setting("adjust", name), line, column=name))
 
     for name, own in levels.items():
         if own and table[name].dtype.kind != "O":
-            say(name, f": {len(own)} different whole numbers, taken as categories")
+            add(name, f": {len(own)} different integers, taken as categories")
         cells = words(table[name])
         counts = Counter(cells)
         alone = [level for level in own if counts[level] == 1]
         if alone:
-            say(
+            add(
                 name,
-                f": one sample only of {shortened(alone)}; all that sets such a sample apart is taken out "
-                "with it, which makes it an average one",
+                f": only one sample of {shortened(alone)}; adjusting removes everything that distinguishes "
+                "such a sample",
             )
         of_level: dict[str, set[Any]] = {}
         for word, label in zip(cells, [None] * len(cells) if y is None else y.tolist(), strict=True):
             if word in own and label is not None:
                 of_level.setdefault(str(word), set()).add(label)
         if of_level and all(len(labels) == 1 for labels in of_level.values()):
-            say(name, ": every level has one label only; what tells the labels apart is taken out with it")
-    return said
+            add(name, ": every level has only one label; adjusting also removes what separates the labels")
+    return result

@@ -1,4 +1,4 @@
-"""Covariates of a table: the encoder of the estimators, in messages that name file, sample and line."""
+"""Covariates of a table, encoded as in the estimators; messages name file, sample and line."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from superfactor.estimators.covariates import EMPTY, FEWEST_GAPS, MISSING, CovariateEncoder
 from superfactor.tables.columns.numbers import numbers, place
-from superfactor.tables.grids.cells import MISSING as WRITTEN_FOR_NOTHING
+from superfactor.tables.grids.cells import MISSING as MISSING_CELLS
 from superfactor.tables.notes import Note, TableError, note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# column → of words the levels, the first of which is the reference and has no indicator; of numbers the
-# median, and "missing" behind it where some had none. Nothing in the files of earlier versions, for numbers.
+# column → for words the levels, the first of which is the reference and has no indicator; for numbers the
+# median, followed by "missing" if some values were. Files of earlier versions have an empty list for numbers.
 Encoding = dict[str, list[Any]]
 
 
 def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Encoding:
-    """What the levels of each covariate are; more than fifty is probably not meant."""
+    """Learn the levels of each covariate; more than fifty are an error."""
     encoding: Encoding = {}
     for name in names:
         try:
@@ -34,7 +34,7 @@ def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Enco
 
 
 def encoder_of(encoding: Encoding) -> CovariateEncoder:
-    """The encoder that an encoding stands for."""
+    """Return the encoder of an encoding."""
     columns = list(enumerate(encoding.values()))
     return CovariateEncoder(
         {j: levels for j, levels in columns if _is_words(levels)},
@@ -44,37 +44,37 @@ def encoder_of(encoding: Encoding) -> CovariateEncoder:
 
 
 def words(encoding: Encoding) -> list[str]:
-    """The columns that are words, to be read as they are written."""
+    """The covariates with levels, which are read as text."""
     return [name for name, levels in encoding.items() if _is_words(levels)]
 
 
 def column_names(encoding: Encoding) -> list[str]:
-    """The columns an encoding makes: ``age``, ``age=missing``, ``sex=M``."""
+    """Names of the encoded columns: ``age``, ``age=missing``, ``sex=M``."""
     return encoder_of(encoding).column_names(list(encoding))
 
 
 def notes(encoding: Encoding) -> list[Note]:
-    """What is done about empty cells, one sentence for each covariate that has any."""
-    said = []
+    """A note on each covariate with empty cells."""
+    result = []
     for name, levels in encoding.items():
         if EMPTY in levels:
-            line = f"covariate {name!r}: empty cells count as a level of their own"
+            line = f"covariate {name!r}: empty cells are a separate level"
         elif len(levels) > 1 and not _is_words(levels):
             line = (
-                f"covariate {name!r}: empty cells take the median {levels[0]:g}, and the column "
-                f"{name}={levels[1]} says where"
+                f"covariate {name!r}: empty cells are replaced by the median {levels[0]:g} and marked in the "
+                f"column {name}={levels[1]}"
             )
         else:
             continue
-        said.append(note("covariate", line, column=name))
-    return said
+        result.append(note("covariate", line, column=name))
+    return result
 
 
 def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) -> tuple[Any, list[Note]]:
-    """Covariates (n, q) in the columns of `column_names`, and notes on gaps without a level."""
+    """Covariates (n, q) in the columns of `column_names`, and notes on missing values without an indicator."""
     if not encoding:
         return np.empty((len(table), 0)), []
-    said: list[Note] = []
+    result: list[Note] = []
     given = {}
     for name, levels in encoding.items():
         column = _as_given(table[name])
@@ -85,10 +85,10 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
             stand_in = f"most frequent level {levels[0]!r}" if _is_words(levels) else f"median {levels[0]:g}"
             line = (
                 f"covariate {name!r} is empty for {gone.sum()} sample(s), the first at "
-                f"{place(table, int(gone.argmax()), ids)}: too few of the samples fitted are for an "
-                f"indicator ({FEWEST_GAPS} are required), so the {stand_in} stands in"
+                f"{place(table, int(gone.argmax()), ids)}: fewer than {FEWEST_GAPS} training samples had an "
+                f"empty cell, too few for an indicator, so the {stand_in} is used"
             )
-            said.append(note("covariate", line, column=name))
+            result.append(note("covariate", line, column=name))
             column = column.where(~gone, levels[0])
         given[name] = column
     frame = table[list(given)].assign(**given)
@@ -98,14 +98,14 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
         )
     except ValueError as error:
         raise TableError(
-            f"{error}: write it as one of these, leave the cell empty, or leave such samples out",
+            f"{error}: use one of these, leave the cell empty, or leave such samples out",
             kind="covariates",
         ) from error
-    return found, said
+    return found, result
 
 
 def table(frame: pd.DataFrame, encoding: Encoding) -> Any:
-    """The covariates (n, …) as they are written; None without any."""
+    """The covariates (n, …) as in the file; None without covariates."""
     return frame[list(encoding)].reset_index(drop=True).apply(_as_given) if encoding else None
 
 
@@ -114,8 +114,8 @@ def _is_words(levels: Sequence[Any]) -> bool:
 
 
 def _as_given(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A text column as it is written, with None for what people write where there is no value."""
+    """A column as in the file, with None for missing values in text."""
     if column.dtype.kind != "O":
         return column
     # Numbers of a Parquet file that are kept as text may be "nan".
-    return column.map(lambda cell: None if cell in WRITTEN_FOR_NOTHING else cell)
+    return column.map(lambda cell: None if cell in MISSING_CELLS else cell)

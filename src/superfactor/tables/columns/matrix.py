@@ -1,4 +1,4 @@
-"""The values of a table as X: features, then covariates, then confounders; dense or sparse."""
+"""The columns of X from a table: features, covariates, confounders; dense or sparse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
-from superfactor.tables.columns.gaps import MANY, Missing, gaps_in
+from superfactor.tables.columns.missing import MANY, Missing, gaps_in
 from superfactor.tables.columns.numbers import as_dense, check_range, numbers
 from superfactor.tables.joining.source import Combined, Ranges, ranges_of_kept
 from superfactor.tables.notes import Note, TableError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def features_of(study: Combined, features: Sequence[str], named: Any, *, gaps: bool) -> tuple[Any, list[int]]:
-    """Values (n, p) of these features, dense or CSR, and their positions among all that were read."""
+    """Values (n, p) of these features, dense or CSR, and their positions among all features read."""
     if study.matrix is None:
         return numbers(study.path, study.frame, features, named, gaps=gaps), []
     assert study.features is not None
@@ -60,11 +60,11 @@ def _name(named: Any, row: int) -> str:
 def without_empty(
     path: Path, values: Any, features: list[str], blocks: Ranges, impute: str, ids: Any
 ) -> tuple[Any, list[str], Ranges, Missing | None]:
-    """Values (n, p) without the columns that hold nothing, and what else is missing."""
+    """Values (n, p) without empty columns, and a description of the other missing values."""
     if sp.issparse(values):
         if not np.isnan(values.data.sum()):
             return values, features, blocks, None
-        values = as_dense(path, values, "filled in")
+        values = as_dense(path, values, "imputed")
     found = gaps_in(values, features, ids)
     if found is None:
         return values, features, blocks, None
@@ -89,29 +89,29 @@ def assembled(
     ids: Any,
     exposure: Any = None,
 ) -> tuple[Any, tuple[str, ...], list[Note]]:
-    """The columns of X (n, p + q + k), the names of the q of covariates, and notes on those.
+    """Return X (n, p + q + k), the names of the q covariate columns, and notes on covariates.
 
-    `exposure` (n, 1), where there is one, stands behind the covariates.
+    `exposure` (n, 1), if given, follows the covariates.
     """
     block = _log2(values) if log2 else values
     covariates, notes = covariates_of.encode(path, table, encoding, ids)
     parts = [covariates, exposure, confounders_of.encode(path, table, levels, ids)]
-    beside = [part for part in parts if part is not None and part.shape[1]]
+    others = [part for part in parts if part is not None and part.shape[1]]
     names = tuple(covariates_of.column_names(encoding))
     every = [*features, *names]
     if len(set(every)) < len(every):
         twice = next(name for name in every if every.count(name) > 1)
-        line = f"{path}: a covariate would become a second column {twice!r}; rename one"
+        line = f"{path}: a covariate would be a second column {twice!r}; rename one"
         raise TableError(line, kind="covariates", column=twice)
-    if not beside:
+    if not others:
         return block, names, notes
     if sp.issparse(block):
-        return sp.hstack([block, *map(sp.csr_matrix, beside)], format="csr"), names, notes
-    return np.hstack([block, *beside]), names, notes
+        return sp.hstack([block, *map(sp.csr_matrix, others)], format="csr"), names, notes
+    return np.hstack([block, *others]), names, notes
 
 
 def _log2(values: Any) -> Any:
-    """Background-corrected intensities may be negative; below 1 there is no signal to speak of."""
+    """log2 of values, which are raised to at least 1: background-corrected intensities may be negative."""
     if not sp.issparse(values):
         return np.log2(np.maximum(values, 1.0))
     found = values.astype(np.float64)
@@ -121,7 +121,7 @@ def _log2(values: Any) -> Any:
 
 
 def among(features: Sequence[str], own: Sequence[str], values: Any) -> Any:
-    """Values (n, p) of all features, NaN for all but its `own`."""
+    """Values (n, p) of all features, NaN for those not in `own`."""
     at = {name: j for j, name in enumerate(features)}
     out = np.full((len(values), len(features)), np.nan)
     out[:, [at[name] for name in own]] = values
@@ -129,9 +129,9 @@ def among(features: Sequence[str], own: Sequence[str], values: Any) -> Any:
 
 
 def as_model_takes(path: Path, values: Any, about: Mapping[str, Any]) -> Any:
-    """Values (n, p) as the model takes them."""
+    """Values (n, p) sparse or dense, as the model requires."""
     if about.get("sparse", False) and not sp.issparse(values):
         return sp.csr_matrix(values)
     if not about.get("sparse", False):
-        return as_dense(path, values, "centred")
+        return as_dense(path, values, "centered")
     return values

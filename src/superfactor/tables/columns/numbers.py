@@ -1,4 +1,4 @@
-"""Columns of numbers out of a table; cells that are none are named by sample, line and column."""
+"""Numeric columns of a table; errors name sample, line and column."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from superfactor.tables.notes import Note, Part, Setting, TableError, note, shor
 if TYPE_CHECKING:
     import pandas as pd
 
-# Squares of larger values leave the range of floating-point numbers.
+# Squares of larger values may overflow.
 LARGEST = 1e140
-# Values that are made dense without asking: a gigabyte.
+# The largest number of values that are made dense: a gigabyte.
 MOST_DENSE = 1 << 27
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 
@@ -38,11 +38,11 @@ def numbers(
 
 
 def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gaps: bool) -> None:
-    """Values (n, p) or (k,) are finite, or NaN where there may be gaps; ``where(row, column)`` places them.
+    """Check that values (n, p) or (k,) are finite, or NaN if `gaps`; ``where(row, column)`` names a place.
 
-    Those of a sparse matrix are looked at alone: what is left out is zero.
+    Of a sparse matrix only the stored values (k,) are given.
     """
-    # Finite whenever all cells are, save for overflow: one pass, no array of flags.
+    # The sum is finite if all values are, except for overflow: one pass without an array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()
     if abs(total) < LARGEST:
@@ -57,38 +57,38 @@ def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gap
     row, column = (int(i) for i in (*bad[0], 0)[:2])
     gone = bool(np.isnan(value))
     what = "a missing value" if gone else f"a value out of range ({value:g})"
-    mend: list[Part] = [Setting("impute", "lowrank"), " fills in, or "] if gone else []
+    hint: list[Part] = [Setting("impute", "lowrank"), " fills it in, or "] if gone else []
     raise TableError(
         f"{path}: {what} at {where(row, column)}{_more(len(bad))}; numbers are required everywhere: ",
-        *mend,
+        *hint,
         "leave out the sample or the column",
         kind="cells",
     )
 
 
 def place(table: pd.DataFrame, row: int, ids: Any = None) -> str:
-    """Where to look: ``sample GSM12 (line 17)``, or ``line 17`` where samples have no names."""
+    """A place in the file: ``sample GSM12 (line 17)``, or ``line 17`` if samples have no names."""
     where = f"{table.index.name} {table.index[row]}"
-    if ids is None or table.index.name == "sample":  # of several files: it stands in no one line
+    if ids is None or table.index.name == "sample":  # joined from several files: there is no line
         return where
     return f"sample {ids[row]} ({where})"
 
 
 def without_point(cell: str) -> str:
-    """``1`` for ``1.0``, as programs write whole numbers in a column that also has empty cells."""
+    """``1`` for ``1.0``, because programs write integers so in columns with empty cells."""
     whole = _WHOLE.fullmatch(cell)
     return cell if whole is None else whole[1]
 
 
 def words(column: pd.Series[Any]) -> list[str | None]:
-    """Cells as text, 1 for 1.0; None where one is empty."""
+    """Cells as text, 1 for 1.0; None for empty cells."""
     absent = column.isna().tolist()
     cells = [None if gone else without_point(str(cell)) for cell, gone in zip(column, absent, strict=True)]
     return [None if cell in MISSING else cell for cell in cells]
 
 
 def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:
-    """A stray word among numbers is one thing, a column of words another."""
+    """Raise an error for text: a single word among numbers, or a column of words."""
     for name in names:
         cells = list(table[name])
         given = [cell for cell in cells if cell is not None]
@@ -97,14 +97,14 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
             raise TableError(
                 f"{path}: {stray[0]!r} is not a number, at "
                 f"{place(table, cells.index(stray[0]), ids)}, column {name!r}{_more(len(stray))}; "
-                "put a number there, nothing if it is not known, or leave the column out",
+                "use a number or an empty cell, or leave the column out",
                 kind="cells",
                 column=name,
             )
     roles = (Setting("id"), ", ", Setting("covariates"), " or ", Setting("adjust"))
     raise TableError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with ",
-        *(Setting("drop"), ", or say what they are with ", *roles),
+        *(Setting("drop"), ", or give their role with ", *roles),
         kind="cells",
         columns=names,
     )
@@ -118,19 +118,19 @@ def _more(count: int) -> str:
 
 
 def as_dense(path: Any, X: Any, what: str) -> Any:
-    """X (n, p) as an array; sparse X only where that is no more than a gigabyte."""
+    """X (n, p) as an array; sparse X only up to a gigabyte."""
     if not sp.issparse(X):
         return X
     if X.shape[0] * X.shape[1] > MOST_DENSE:
         raise TableError(
-            f"{path}: sparse values can only be {what} once zeros are written out, and {X.shape[0]:,} x "
-            f"{X.shape[1]:,} of them are too many; choose features first",
+            f"{path}: sparse values must be made dense to be {what}, and {X.shape[0]:,} x {X.shape[1]:,} "
+            "values are too many; select features first",
             kind="sparse",
         )
     return X.toarray()
 
 
-def zeros_written_out(X: Any, why: str) -> Note:
-    """A note about an array X (n, p) that was sparse."""
+def made_dense(X: Any, why: str) -> Note:
+    """Return a note about an array X (n, p) that was sparse."""
     size = f"{max(1, round(X.nbytes / 1e6)):,} MB"
-    return note("dense", f"sparse values were {why}: their zeros are written out, {size}")
+    return note("dense", f"sparse values were {why}, and are now dense: {size}")

@@ -1,1 +1,1 @@
-"""Several files about the same samples."""
+"""Join several files about the same samples."""

@@ -1,4 +1,4 @@
-"""Several files about the same samples become one: who is in all of them, who is not, and why."""
+"""Join files by sample names, and report the samples that are lost or lack a block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from superfactor.preprocessing.joining import distinct_names
-from superfactor.tables.columns.numbers import as_dense, numbers, place, without_point, zeros_written_out
+from superfactor.tables.columns.numbers import as_dense, made_dense, numbers, place, without_point
 from superfactor.tables.grids.cells import MISSING, ROW_NAMES, is_number
 from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.joining.source import Combined, Ranges, Sources, ranges_of_kept, with_defaults
@@ -21,15 +21,15 @@ from superfactor.tables.roles import Columns
 if TYPE_CHECKING:
     import pandas as pd
 
-# Names that are written down of those who were lost.
+# Number of lost samples that are named.
 _FIRST = 5
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One file: names (n,) of its samples in the column `key` of `frame`, values (n, p) of its features.
+    """One file: sample names (n,) from the column `key` of `frame`, feature values (n, p).
 
-    A phenotype file has no features. `blocks` are those inside, of a file that has some.
+    A phenotype file has no features. `blocks` are the blocks inside a file, if any.
     """
 
     name: str
@@ -49,9 +49,9 @@ def join(
     roles: Columns,
     wanted: Collection[str] | None,
 ) -> Combined:
-    """All samples with features, and only those that the phenotype file knows, where there is one.
+    """Return the samples with features; with a phenotype file, only those that it lists.
 
-    The order is that of the tables. A sample that a table does not have misses its features.
+    The order is that of the tables. The features of a table are missing for samples it lacks.
     """
     paths, files = dict(source.tables), dict(tables)
     if people is not None:
@@ -70,7 +70,7 @@ def join(
         if not kept:
             raise TableError(
                 f"{known.path}: no sample of {parts[0].path} is in it: {shortened(names, 2)} there, "
-                f"{shortened(known.names, 2)} here; name the column that has the same names with ",
+                f"{shortened(known.names, 2)} here; name the column with matching names with ",
                 Setting("id"),
                 kind="join",
             )
@@ -81,9 +81,9 @@ def join(
     features = distinct_names({part.name: part.features for part in parts}, wanted or ())
     report = _report(parts, known, kept)
     matrix = _matrix(parts, kept)
-    notes = [*(told for table in files.values() for told in table.notes), *_notes(report)]
+    notes = [*(own for table in files.values() for own in table.notes), *_notes(report)]
     if not sp.issparse(matrix) and any(sp.issparse(part.values) for part in parts):
-        notes.append(zeros_written_out(matrix, "put beside others, or missing for some samples"))
+        notes.append(made_dense(matrix, "joined to dense values, or missing for some samples"))
     return Combined(
         source.path,
         source.title,
@@ -102,10 +102,10 @@ def join(
 
 
 def _keys(paths: dict[str, Path], files: dict[str, TableFile], id: str | None) -> dict[str, str]:
-    """The column of each file with the names of its samples.
+    """The column of sample names in each file.
 
-    The one that `id` names, or else the names of rows; or else the one that has most of the names that
-    other files have.
+    This is the column `id`, or else the row names, or else the column that shares most names with the
+    other files.
     """
     found = {name: _own_key(table.frame, id) for name, table in files.items()}
     names: set[str] = set()
@@ -118,7 +118,7 @@ def _keys(paths: dict[str, Path], files: dict[str, TableFile], id: str | None) -
 def _own_key(frame: pd.DataFrame, id: str | None) -> str | None:
     if id is not None and id in frame.columns:
         return id
-    # Genes were the rows, or the file keeps names of its own: `id` is a column of another file.
+    # A transposed table, or one with row names: `id` is a column of another file.
     default = with_defaults(Columns(), frame).id
     return default if id is None or default == ROW_NAMES else None
 
@@ -131,8 +131,8 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
         if id is None and names and words:
             here = ", ".join(f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3])
             raise TableError(
-                f"{path}: no column has the names of samples that the other files have, such as "
-                f"{shortened(sorted(names), 2)}; here are {here}: write them alike, or name the column with ",
+                f"{path}: no column has the sample names of the other files, such as "
+                f"{shortened(sorted(names), 2)}; here are {here}: use the same names, or name the column with ",
                 Setting("id"),
                 kind="join",
             )
@@ -140,7 +140,7 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
         raise TableError(
             f"{path}: ",
             Setting("id"),
-            f"{wanted}, the column with the names of samples by which files are joined; the columns are "
+            f"{wanted}, the column with the sample names by which files are joined; the columns are "
             f"{shortened(list(frame.columns))}",
             kind="join",
         )
@@ -148,21 +148,21 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
 
 
 def _names(path: Path, frame: pd.DataFrame, key: str) -> list[str]:
-    """Names of samples, each of them there and there once; 7 for the 7.0 of a column with empty cells."""
+    """Check and return the sample names; 7 for the 7.0 of a column with empty cells."""
     cells = frame[key]
     empty = cells.isna().to_numpy()
     if empty.any():
         raise TableError(
-            f"{path}: no name of a sample in column {key!r} at {place(frame, int(empty.argmax()))}; fill it "
-            "in, files are joined by it",
+            f"{path}: missing sample name in column {key!r} at {place(frame, int(empty.argmax()))}; fill it "
+            "in, because files are joined by it",
             kind="join",
         )
     names = [without_point(str(cell)) for cell in cells]
     twice = occur_twice(names, f" in column {key!r}")
     if twice:
         raise TableError(
-            f"{path}: {twice}; files are joined by names that are there once: keep one row of each, rename "
-            "the others, or name another column with ",
+            f"{path}: {twice}; files are joined by unique names: keep one row of each, rename the others, or "
+            "name another column with ",
             Setting("id"),
             kind="join",
         )
@@ -194,7 +194,7 @@ def _part(
 
 
 def _chosen(block: str, names: Sequence[str], roles: Columns, wanted: Collection[str] | None) -> list[str]:
-    """Those of the names that are features."""
+    """Return the names that are features."""
     special = roles.special
     if wanted is None:
         return [name for name in names if name not in special]
@@ -205,7 +205,7 @@ def _chosen(block: str, names: Sequence[str], roles: Columns, wanted: Collection
 
 
 def _ranges(parts: list[_Part]) -> Ranges:
-    """First feature, and the one behind the last, of every block."""
+    """(start, stop) of the features of every block."""
     ranges: Ranges = {}
     start = 0
     for part in parts:
@@ -218,10 +218,10 @@ def _ranges(parts: list[_Part]) -> Ranges:
 def _frame(
     parts: list[_Part], known: _Part | None, kept: list[str], compared: Collection[str]
 ) -> pd.DataFrame:
-    """What is known of the samples `kept`, their names first.
+    """Columns other than features for the samples `kept`, the names first.
 
-    The phenotype file counts before the tables, and the first table before the next; but where two of them
-    say different things of a sample in one of the columns `compared`, somebody has to decide.
+    The phenotype file has priority over the tables, and an earlier table over a later one. Different values
+    in one of the columns `compared` are an error.
     """
     import pandas as pd
 
@@ -239,7 +239,7 @@ def _frame(
                 if name in columns:
                     _refuse_differences(name, columns[name], mine, origin[name], part.path)
                 origin.setdefault(name, []).append(part.path)
-            # A sample may be in the second table only.
+            # A sample may be only in a later table.
             columns[name] = mine if name not in columns else columns[name].where(columns[name].notna(), mine)
     frame = pd.DataFrame(columns)
     for name in list(columns):
@@ -254,7 +254,7 @@ def _frame(
 def _refuse_differences(
     name: str, before: pd.Series[Any], mine: pd.Series[Any], others: list[Path], path: Path
 ) -> None:
-    """A column of one file must not contradict that of another, both in the same order of samples."""
+    """Check that a column is the same in two files; samples are in the same order."""
     pairs = list(zip(before.index, _spelled(before), _spelled(mine), strict=True))
     there = [(sample, a, b) for sample, a, b in pairs if a is not None and b is not None]
     differ = [(sample, a, b) for sample, a, b in there if a != b]
@@ -262,15 +262,15 @@ def _refuse_differences(
         sample, a, b = differ[0]
         raise TableError(
             f"column {name!r} differs between {' + '.join(map(str, others))} and {path} for {len(differ)} of "
-            f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; leave the column out "
-            "of one of them",
+            f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; remove the column from "
+            "one of them",
             kind="join",
             column=name,
         )
 
 
 def _spelled(column: pd.Series[Any]) -> list[str | None]:
-    """Cells as text, 61.5 for 61.50 and 7 for 7.0; None where one is empty."""
+    """Cells as text, 61.5 for 61.50 and 7 for 7.0; None for empty cells."""
     cells = [None if gone else str(c) for c, gone in zip(column, column.isna(), strict=True)]
     return [
         None
@@ -283,7 +283,7 @@ def _spelled(column: pd.Series[Any]) -> list[str | None]:
 
 
 def _matrix(parts: list[_Part], kept: list[str]) -> Any:
-    """Features (n, p) of the samples `kept`, NaN where a sample is not in a table; sparse if all are."""
+    """Features (n, p) of the samples `kept`, NaN for samples that a table lacks; sparse if all tables are."""
     rows = []
     for part in parts:
         at = {name: i for i, name in enumerate(part.names)}
@@ -300,7 +300,7 @@ def _matrix(parts: list[_Part], kept: list[str]) -> Any:
 
 
 def _report(parts: list[_Part], known: _Part | None, kept: list[str]) -> dict[str, Any]:
-    """Who was lost and why, and who misses a block, in plain values."""
+    """The lost samples and why, and the samples without a block, as plain values."""
     inside = set(kept)
     lost = []
     if known is not None:
@@ -331,17 +331,17 @@ def _group(path: Path, why: str, names: list[str]) -> dict[str, Any]:
 
 
 def _notes(report: dict[str, Any]) -> list[Note]:
-    """The same for people."""
-    said = [
+    """The report as notes."""
+    lines = [
         f"{_samples(group)} of {Path(group['file']).name} left out, {group['why']}: {_some(group)}"
         for group in report["lost"]
     ]
-    said += [
+    lines += [
         f"{_samples(group)} of {report['samples']} without {group['block']!r}: its features are missing "
         f"values for {_some(group)}"
         for group in report["without_block"]
     ]
-    return [note("join", sentence) for sentence in said]
+    return [note("join", line) for line in lines]
 
 
 def _samples(group: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""From files to one table: read, told what they are, joined where there are several."""
+"""Read all files of a study and join them to one table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.joining.joining import join
-from superfactor.tables.joining.source import Combined, Progress, Sources, silent, with_defaults
+from superfactor.tables.joining.source import Combined, Progress, Sources, no_progress, with_defaults
 from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.roles import Columns
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 def read(
     source: Sources,
     roles: Columns,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     words: Sequence[str] = (),
     wanted: Collection[str] | None = None,
 ) -> Combined:
-    """The samples of all files."""
+    """Return the samples of all files."""
     text = [name for name in (*roles.outcome, roles.id, *words) if name is not None]
     people = None
     if source.phenotype is not None:
-        # Its rows are samples whatever the layout of the tables.
+        # The rows of a phenotype file are always samples.
         plain = replace(source, layout="samples", layer=None)
         people = plain.open(source.phenotype, text, progress)
     tables = {}
@@ -50,40 +50,40 @@ def read(
 
 @contextmanager
 def naming_sheet(notes: Iterable[Note]) -> Iterator[None]:
-    """What is wrong with a table may be that another sheet of the workbook was meant."""
+    """Add to an error that another sheet of the workbook may be the right one."""
     try:
         yield
     except TableError as error:
         read = [str(note) for note in notes if note.kind == "sheet"]
         if not read:
             raise
-        hint = (f" ({', '.join(read)}: ", Setting("sheet"), " names another)")
+        hint = (f" ({', '.join(read)}; ", Setting("sheet"), " selects another)")
         raise TableError(*error.args, *hint, kind=error.kind, **error.fields) from error
 
 
 def _alone(source: Sources, table: TableFile, frame: pd.DataFrame, roles: Columns, *notes: Note) -> Combined:
-    """The features of one table, and what `frame` knows of its samples."""
+    """The features of one table, and the other data of its samples in `frame`."""
     found = with_defaults(roles, frame)
     matrix, blocks = (table.matrix, table.features), dict(table.blocks)
     return Combined(source.path, source.title, frame, found, *matrix, blocks, notes=(*table.notes, *notes))
 
 
 def _in_order(source: Sources, table: TableFile, people: TableFile, roles: Columns) -> Combined:
-    """A matrix without names of samples, beside a phenotype file with a row for each."""
+    """Join a matrix without sample names to a phenotype file by row order."""
     assert source.phenotype is not None
     n, m = len(table.frame), len(people.frame)
     if n != m:
         raise TableError(
-            f"{source.path}: {n} rows without names of samples, but {source.phenotype} has {m}; the same "
+            f"{source.path}: {n} rows without sample names, but {source.phenotype} has {m}; the same "
             "number is required, in the same order",
             kind="join",
         )
-    said = f"{source.path.name} has no names of samples: they are in the order of {source.phenotype.name}"
-    return _alone(source, table, people.frame, roles, *people.notes, note("order", said))
+    line = f"{source.path.name} has no sample names: its rows are matched to {source.phenotype.name} by order"
+    return _alone(source, table, people.frame, roles, *people.notes, note("order", line))
 
 
 def _has_samples_in_columns(source: Sources, table: TableFile, people: pd.DataFrame) -> bool:
-    """Whether columns of a table are called by names that the phenotype file has for samples."""
+    """Whether most columns of a table are sample names of the phenotype file."""
     if source.layout not in (None, "auto") or table.matrix is not None:
         return False
     columns = set(table.frame.columns)

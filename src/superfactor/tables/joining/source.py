@@ -1,4 +1,4 @@
-"""Which files a study is made of, how each is opened, and what all of them say."""
+"""The files of a study, how each is opened, and their joined content."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from superfactor.tables.roles import Columns
 if TYPE_CHECKING:
     import pandas as pd
 
-# Told what is being read; gives what is called with bytes done and in all, or None.
+# Called with a message; returns a context with None or a callable of (bytes done, total).
 Progress = Callable[[str], AbstractContextManager[Callable[[int, int], None] | None]]
 
 
-def silent(text: str) -> AbstractContextManager[None]:
-    """Nobody watches."""
+def no_progress(text: str) -> AbstractContextManager[None]:
+    """Report no progress."""
     return nullcontext()
 
 
@@ -33,12 +33,12 @@ class Sources:
 
     Attributes
     ----------
-    table : the table, or None where all features are in blocks
+    table : the table, or None if all features are in blocks
     blocks : further tables of the same samples, by name
-    phenotype : a table with labels and whatever else is known of the samples, or None
-    layout : whether "samples" or "features" are the rows of tables and blocks; None finds out
-    sheet : of workbooks, or None for the first
-    layer : of AnnData, or None for X
+    phenotype : a table with labels and other data of the samples, or None
+    layout : the rows of tables and blocks, "samples" or "features"; None detects it
+    sheet : the sheet of workbooks, or None for the first
+    layer : the layer of AnnData, or None for X
     """
 
     table: Path | None = None
@@ -49,7 +49,7 @@ class Sources:
     layer: str | None = None
 
     def like(self, about: Mapping[str, Any]) -> Sources:
-        """Laid out as the files of a study with this record, unless something else was said."""
+        """Return these files with the layout, sheet and layer of a record where none is given."""
         endings = {path.suffix.lower() for path in self.files}
         return replace(
             self,
@@ -60,44 +60,44 @@ class Sources:
 
     @property
     def files(self) -> list[Path]:
-        """All of them."""
+        """Paths of all files."""
         every = [self.table, *(path for _, path in self.blocks), self.phenotype]
         return [_workbook_and_sheet(path)[0] for path in every if path is not None]
 
     @property
     def path(self) -> Path:
-        """The first one, by which messages call the whole."""
+        """The first file, named in messages."""
         return self.files[0]
 
     @property
     def title(self) -> str:
-        """What people see."""
+        """Names of all files, for display."""
         return " + ".join(str(path) for path in self.files)
 
     @property
     def tables(self) -> list[tuple[str, Path]]:
-        """Those with features, by the names of the blocks they are."""
+        """Block names and paths of the files with features."""
         first = [] if self.table is None else [(self.table.name.split(".")[0], self.table)]
         return [*first, *self.blocks]
 
     def open(self, path: Path, text: Sequence[str], progress: Progress) -> TableFile:
-        """One of the files; of what is said of all, only that which can be said of it."""
+        """Open one of the files; options that do not apply to its format are ignored."""
         file, sheet = _workbook_and_sheet(path)
         several = len(self.files) > 1
         kind = file.suffix.lower()
-        with progress(f"reading {file.name}") as told:
+        with progress(f"reading {file.name}") as report:
             return open_table(
                 file,
                 layout="auto" if several and kind in ANNOTATED else self.layout or "auto",
                 sheet=sheet or (self.sheet if kind in EXCEL or not several else None),
                 layer=self.layer if kind in ANNOTATED or not several else None,
                 text=text,
-                progress=told,
+                progress=report,
             )
 
 
 def _workbook_and_sheet(path: Path) -> tuple[Path, str | None]:
-    """``book.xlsx:clinical`` is a sheet of a workbook, so that two of them can be joined."""
+    """Split ``book.xlsx:clinical`` into the workbook and its sheet."""
     name, colon, sheet = path.name.rpartition(":")
     if not colon or not name.lower().endswith(EXCEL):
         return path, None
@@ -112,7 +112,7 @@ def sources_of(
     sheet: str | None = None,
     layer: str | None = None,
 ) -> Sources:
-    """The files, each of them once; `files` is a path, blocks by name, or a Sources."""
+    """Check that all files are distinct; `files` is a path, blocks by name, or a Sources."""
     if isinstance(files, Sources):
         return files
     if isinstance(files, Mapping):
@@ -126,37 +126,37 @@ def sources_of(
     found = Sources(None if files is None else Path(files), named, people, layout, sheet, layer)
     names = [name for name, _ in found.tables]
     if len(set(names)) < len(names):
-        said = (": ", Setting("files"), " is a block of that name already; rename one")
-        raise TableError(Setting("blocks", {names[0]: "…"}), *said, kind="file")
+        line = (": ", Setting("files"), " already is a block of that name; rename one")
+        raise TableError(Setting("blocks", {names[0]: "…"}), *line, kind="file")
     seen: set[Path] = set()
     for path in [*(path for _, path in found.tables), *([] if people is None else [people])]:
         if path.resolve() in seen:
-            each = (Setting("files"), ", every ", Setting("blocks"), " and ", Setting("phenotype"))
-            raise TableError(f"{path}: the same file twice; ", *each, " are files of their own", kind="file")
+            each = (Setting("files"), ", ", Setting("blocks"), " and ", Setting("phenotype"))
+            raise TableError(f"{path}: the same file twice; ", *each, " must be different files", kind="file")
         seen.add(path.resolve())
     return found
 
 
-# name of a block → its first feature, and the one behind its last
+# name of a block → (start, stop) of its features
 Ranges = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Combined:
-    """All that the files say.
+    """The joined content of the files.
 
     Attributes
     ----------
     path : the first file, for messages
-    title : names of all files, for people
-    frame : DataFrame of n rows: columns that may have a role and, where `matrix` is None, the features
-    roles : with the defaults that show only now
+    title : names of all files, for display
+    frame : DataFrame of n rows: columns that may have a role and, if `matrix` is None, the features
+    roles : the roles, with defaults that depend on the table
     matrix : (n, p) features, dense or CSR, or None
     features : their names, or None
-    blocks : where the features of each block are; empty where there are none
-    joined : who was lost in a join and why, as `superfactor.tables.joining.joining` counts them
-    notes : what the user should know about how the files were read
-    dropped : features that a join has left out already
+    blocks : (start, stop) of each block; empty without blocks
+    joined : samples lost in a join and why, from `superfactor.tables.joining.joining`
+    notes : messages about how the files were read
+    dropped : features that a join has already left out
     """
 
     path: Path
@@ -171,18 +171,18 @@ class Combined:
     dropped: frozenset[str] = frozenset()
 
     @property
-    def said(self) -> str:
-        """What messages call it that could be about any of the files."""
+    def label(self) -> str:
+        """The file or files, for messages that may concern any of them."""
         return self.title if self.joined else str(self.path)
 
     def rows(self, keep: Any, *notes: Note) -> Combined:
-        """Only the samples `keep` (n,), and further notes."""
+        """Keep only the samples `keep` (n,), and add notes."""
         matrix = None if self.matrix is None else self.matrix[keep]
         return replace(self, frame=self.frame[keep], matrix=matrix, notes=(*self.notes, *notes))
 
 
 def with_defaults(roles: Columns, frame: pd.DataFrame) -> Columns:
-    """Target and names of samples where the table itself says which they are."""
+    """Fill in the target and the sample names of tables in a known form."""
     names = list(frame.columns[:2])
     cumida = tuple(names) == CUMIDA
     target = roles.target if roles.outcome or not cumida else (CUMIDA[1],)
@@ -193,7 +193,7 @@ def with_defaults(roles: Columns, frame: pd.DataFrame) -> Columns:
 
 
 def ranges_of_kept(blocks: Mapping[str, tuple[int, int]], positions: Sequence[int]) -> Ranges:
-    """Where blocks begin and end when only the features at these positions are kept."""
+    """Return the ranges of blocks after only the features at `positions` are kept."""
     ranges = {
         name: (bisect_left(positions, start), bisect_left(positions, stop))
         for name, (start, stop) in blocks.items()

@@ -1,13 +1,13 @@
-"""What target columns become: the y of a study, in the form that an estimator takes.
+"""Read target columns as y, in the form that an estimator takes.
 
 ============ =====================================================================================
-file         idea
+file         content
 ============ =====================================================================================
-``kinds``    which kind of outcome columns are, said or found out, and the reader of each kind
-``columns``  the cells of target columns, and who has a value
+``kinds``    the kind of outcome, given or detected, and its reader
+``columns``  the cells of target columns, and which samples have a value
 ``labels``   one column of classes
 ``measured`` columns of numbers; one column of counts
-``flags``    several columns of yes and no
-``times``    a column of times and one of events
+``flags``    several binary columns
+``times``    a column of times and a column of events
 ============ =====================================================================================
 """

@@ -1,4 +1,4 @@
-"""The cells of target columns as they are written, and who has a value."""
+"""The cells of target columns as text, and which samples have a value."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TargetColumns:
-    """The table that some columns are targets of.
+    """A table and its target columns.
 
     Attributes
     ----------
-    path : the file that holds them, as messages call it
+    path : the file, for messages
     frame : the table
-    names : of the columns: targets, or the time and the event
-    unlabeled : what stands for no value, besides an empty cell
-    event_word : what stands for an event, or None
+    names : the columns: targets, or the time and the event
+    unlabeled : a value that means "no value", in addition to empty cells
+    event_word : the value that means an event, or None
     ids : names of the samples (n,), or None
     """
 
@@ -39,15 +39,15 @@ class TargetColumns:
     ids: Any = None
 
     def where(self, name: str) -> str:
-        """A column in a message."""
+        """The file and a column, for messages."""
         return f"{self.path}: column {name!r}"
 
     def cells(self, name: str) -> list[str | None]:
-        """What is written in a column, None where there is no value."""
+        """The cells of a column as text, None for missing values."""
         return cells_of(self.frame[name], self.unlabeled)
 
     def numbers(self, name: str) -> Any:
-        """A column as float64 (n,), NaN for no value; a TableError for a word, which is placed."""
+        """A column as float64 (n,), NaN for missing values; raise a TableError for text."""
         cells = self.cells(name)
         found = np.full(len(cells), np.nan)
         for i, (cell, text) in enumerate(zip(cells, with_points(cells), strict=True)):
@@ -56,7 +56,7 @@ class TargetColumns:
             if not is_number(text) or not math.isfinite(float(text)):
                 raise TableError(
                     f"{self.where(name)}: {cell!r} is not a number, at {place(self.frame, i, self.ids)}; "
-                    "numbers are required, nothing where one is not known",
+                    "numbers or empty cells are required",
                     kind="target",
                     column=name,
                 )
@@ -67,7 +67,7 @@ class TargetColumns:
 
 
 def cells_of(column: Any, unlabeled: str | None = None) -> list[str | None]:
-    """The cells of a column as text, None where there is no value or the word `unlabeled`."""
+    """The cells of a column as text, None for missing values and for `unlabeled`."""
     absent = column.isna().tolist()
     cells = [None if gone else str(cell) for cell, gone in zip(column, absent, strict=True)]
     if unlabeled is None:
@@ -76,18 +76,18 @@ def cells_of(column: Any, unlabeled: str | None = None) -> list[str | None]:
 
 
 def empty(columns: TargetColumns, name: str) -> TableError:
-    """The error for a column without any value."""
+    """Return the error for a column without any value."""
     line = f"{columns.where(name)} is empty for all {len(columns.frame)} samples; values are required"
     return TableError(line, kind="target", column=name)
 
 
 def are_numbers(cells: list[str]) -> bool:
-    """Whether all of them are finite numbers, perhaps with commas for points."""
+    """Whether all cells are finite numbers; decimal commas are allowed."""
     return bool(cells) and all(is_number(c) and math.isfinite(float(c)) for c in with_points(cells) if c)
 
 
 def with_points(cells: Sequence[str | None]) -> list[str | None]:
-    """Decimal commas as points, 1.5 for 1,5; as they are where a point stands in any of them."""
+    """Replace decimal commas by points, unless any cell contains a point."""
     given = [cell for cell in cells if cell is not None]
     if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
         return list(cells)
@@ -98,7 +98,7 @@ def with_points(cells: Sequence[str | None]) -> list[str | None]:
 
 
 def has_value(y: Any) -> Any:
-    """Which samples have a value (n,), bool: not None, not NaN, a time; of several targets any of them."""
+    """Whether each sample has a value (n,), bool; of several targets at least one."""
     if y.dtype.names:
         return ~np.isnan(y[y.dtype.names[1]])
     if y.dtype.kind == "O":
@@ -109,7 +109,7 @@ def has_value(y: Any) -> Any:
 
 
 def known(y: Any) -> Any:
-    """y of the samples that have a value; labels as an array of whole numbers or words."""
+    """y of the samples that have a value; labels as an array of integers or strings."""
     if y.dtype.kind == "O":
         return np.array([label for label in y if label is not None])
     return y[has_value(y)]

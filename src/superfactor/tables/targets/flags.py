@@ -1,4 +1,4 @@
-"""Several columns of yes and no, each with gaps of its own."""
+"""Several binary columns (yes/no), each with its own missing values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from superfactor.tables.columns.numbers import place, without_point
 from superfactor.tables.notes import Note, TableError, note
 from superfactor.tables.targets.columns import TargetColumns, empty
 
-# What people write, in any case.
+# Spellings of no and yes, in lower case.
 _NO = frozenset(["0", "no", "n", "false", "f"])
 _YES = frozenset(["1", "yes", "y", "true", "t"])
 ALLOWED = "0/1, no/yes or FALSE/TRUE"
@@ -24,19 +24,19 @@ def flag(cell: str) -> float | None:
 
 
 def are_flags(cells: list[str]) -> bool:
-    """Whether all of them say yes or no."""
+    """Whether all cells mean yes or no."""
     return all(flag(cell) is not None for cell in set(cells))
 
 
 def read(columns: TargetColumns) -> Any:
-    """0, 1, or NaN where it is not known, (n, k); each column has both."""
-    y = again(columns, {})
+    """Flags (n, k): 0, 1, or NaN if unknown. Each column must contain both values."""
+    y = read_new(columns, {})
     for name, values in zip(columns.names, y.T, strict=True):
         given = values[~np.isnan(values)]
         if len(np.unique(given)) < 2:
-            said = "yes (1)" if given[0] else "no (0)"
+            value = "yes (1)" if given[0] else "no (0)"
             raise TableError(
-                f"{columns.where(name)} has one value only, {said}, in all {len(given)} samples that have "
+                f"{columns.where(name)} has only one value, {value}, in all {len(given)} samples that have "
                 "one; both are required: leave the column out",
                 kind="target",
                 column=name,
@@ -44,8 +44,8 @@ def read(columns: TargetColumns) -> Any:
     return y
 
 
-def again(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
-    """The same of new samples, which may be alike."""
+def read_new(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
+    """Flags (n, k) of new samples, which may all be equal."""
     return np.column_stack([_column(columns, name) for name in columns.names])
 
 
@@ -58,8 +58,8 @@ def _column(columns: TargetColumns, name: str) -> Any:
         value = flag(cell)
         if value is None:
             raise TableError(
-                f"{columns.where(name)} holds {cell!r}, at {place(columns.frame, i, columns.ids)}; {ALLOWED} "
-                "are required in all of several labels, nothing where one is not known",
+                f"{columns.where(name)} holds {cell!r}, at {place(columns.frame, i, columns.ids)}; {ALLOWED}, "
+                "or an empty cell, are required in every label column",
                 kind="target",
                 column=name,
             )
@@ -70,12 +70,12 @@ def _column(columns: TargetColumns, name: str) -> Any:
 
 
 def notes(columns: TargetColumns, y: Any) -> list[Note]:
-    """How many cells are empty of samples that have some."""
+    """A note on missing flags of samples that have other flags."""
     gaps = np.isnan(y)
     some = gaps & ~gaps.all(axis=1, keepdims=True)
     if not some.any():
         return []
     counts = {name: int(gone) for name, gone in zip(columns.names, some.sum(axis=0), strict=True) if gone}
     words = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
-    line = f"some samples lack some of the labels: {words}; they count for the others"
+    line = f"some labels of some samples are missing: {words}; these samples count for their other labels"
     return [note("gaps in targets", line, columns=counts)]

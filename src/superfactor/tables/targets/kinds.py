@@ -1,4 +1,4 @@
-"""Which kind of outcome target columns are, said or found out, and the reader of each kind."""
+"""The kind of outcome of target columns, given or detected, and the reader of each kind."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from superfactor.tables.roles import Columns
 from superfactor.tables.targets import flags, labels, measured, times
 from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_value
 
-#: Words of `task`, and the kinds of outcome that they mean.
+#: Values of `task`, and the kind of outcome each selects.
 TASKS = {"classes": "classes", "regression": "numbers", "counts": "counts", "labels": "flags"}
-# More different whole numbers are measured, or counted, and no names of classes.
+# Columns with more distinct integers are measurements or counts, not classes.
 _MOST_NUMBERED = 20
-# So many different numbers, from 0 or 1 on, with a tail to the right, may be counts.
+# Integers from 0 or 1 on may be counts if at least so many are distinct and their skewness is at least this.
 _FEWEST_COUNTS, _SKEWED = 5, 0.5
 
 Read = Callable[[TargetColumns], Any]
-Again = Callable[[TargetColumns, Mapping[str, Any]], Any]
+ReadNew = Callable[[TargetColumns, Mapping[str, Any]], Any]
 Notes = Callable[[TargetColumns, Any], list[Note]]
 
 
-def _not_at_all(y: Any) -> None:
+def _none(y: Any) -> None:
     return None
 
 
@@ -38,66 +38,66 @@ def _no_columns(y: Any) -> Any:
     return np.empty((len(y), 0))
 
 
-def _itself(y: Any) -> Any:
+def _identity(y: Any) -> Any:
     return y
 
 
-def _nothing(columns: TargetColumns, y: Any) -> list[Note]:
+def _no_notes(columns: TargetColumns, y: Any) -> list[Note]:
     return []
 
 
 @dataclass(frozen=True)
 class KindOfTarget:
-    """How the columns of one kind of outcome become y.
+    """Functions that read the columns of one kind of outcome.
 
     Attributes
     ----------
-    read : of samples to learn from
-    again : of samples for a model that was fitted before, whose record is the second argument
-    notes : what to say of y
-    lacking : what a sample without a value has none of
-    as_labels : y (n,) where it is labels, else None
-    as_numbers : y (n, m) as columns of numbers; m = 0 where it is labels
-    notes_again : what to say of y of new samples
+    read : y of training samples
+    read_new : y of new samples for a fitted model, whose record is the second argument
+    notes : notes on y of training samples
+    lacking : the name of a missing value in messages
+    as_labels : y (n,) if it holds labels, else None
+    as_numbers : y (n, m) as columns of numbers; m = 0 for labels
+    notes_on_new : notes on y of new samples
     """
 
     read: Read
-    again: Again
+    read_new: ReadNew
     notes: Notes
     lacking: str
-    as_labels: Callable[[Any], Any] = _not_at_all
+    as_labels: Callable[[Any], Any] = _none
     as_numbers: Callable[[Any], Any] = _in_columns
-    notes_again: Notes = _nothing
+    notes_on_new: Notes = _no_notes
 
 
-#: By the names that kinds have in `superfactor.outcomes`.
+#: The kinds, by their names in `superfactor.outcomes`.
 KINDS = {
-    "classes": KindOfTarget(labels.read, labels.again, labels.notes, "label", _itself, _no_columns),
-    "numbers": KindOfTarget(measured.read, measured.again, measured.notes, "value"),
-    "counts": KindOfTarget(measured.read_counts, measured.counts_again, _nothing, "count"),
-    "flags": KindOfTarget(flags.read, flags.again, flags.notes, "label"),
+    "classes": KindOfTarget(labels.read, labels.read_new, labels.notes, "label", _identity, _no_columns),
+    "numbers": KindOfTarget(measured.read, measured.read_new, measured.notes, "value"),
+    "counts": KindOfTarget(measured.read_counts, measured.read_new_counts, _no_notes, "count"),
+    "flags": KindOfTarget(flags.read, flags.read_new, flags.notes, "label"),
     "times": KindOfTarget(
-        times.read, times.again, times.notes, "time", as_numbers=times.columns_of, notes_again=times.notes
+        times.read, times.read_new, times.notes, "time", as_numbers=times.columns_of, notes_on_new=times.notes
     ),
 }
 
 
 def check_asked(roles: Columns, task: str | None, event_word: str | None, min_class: int) -> None:
-    """Parameters that name an outcome fit together; a TableError where they do not."""
+    """Check that the parameters that name an outcome are consistent; raise a TableError if not."""
     if task is not None and task not in TASKS:
         raise _refusal(Setting("task", task), ": classes, regression, counts or labels is required")
     timed = roles.time is not None or roles.event is not None
     if timed and (roles.time is None or roles.event is None):
         there, lacks = ("event", "time") if roles.time is None else ("time", "event")
-        what = "the column that says until when a sample was observed"
-        what = what if lacks == "time" else "the column that says whether the event was seen"
+        what = "the column of times until which samples were observed"
+        what = what if lacks == "time" else "the column that states whether the event was seen"
         raise _refusal(Setting(there), " needs ", Setting(lacks), f", {what}")
     if event_word is not None and not timed:
         line = (" is for survival times: ", Setting("time"), " and ", Setting("event"), " name their columns")
         raise _refusal(Setting("event_word"), *line)
     for name, given in (("target", bool(roles.target)), ("task", task is not None)):
         if timed and given:
-            both = (Setting("time"), " and ", Setting("event"), " are an outcome of their own: leave out ")
+            both = (Setting("time"), " and ", Setting("event"), " already are the outcome: leave out ")
             raise _refusal(*both, Setting(name))
     if roles.exposure is not None and task != "counts":
         raise _refusal(Setting("exposure"), " is for counts: ", Setting("task", "counts"))
@@ -106,13 +106,13 @@ def check_asked(roles: Columns, task: str | None, event_word: str | None, min_cl
         raise _refusal(Setting("task", task), f": one target column is required, got {len(roles.target)}")
     if task == "labels" and len(roles.target) == 1:
         other = Setting("task", "classes")
-        raise _refusal(Setting("task", task), " is for several columns of yes and no; one is for ", other)
+        raise _refusal(Setting("task", task), " is for several yes/no columns; for one column use ", other)
     if min_class and (timed or several or task not in (None, "classes")):
         raise _refusal(Setting("min_class"), " is for one column of classes; leave it out")
 
 
 def kind_of(columns: TargetColumns, roles: Columns, task: str | None) -> tuple[str, list[Note]]:
-    """The kind of outcome of these columns, and what to note of the choice."""
+    """The kind of outcome of these columns, and notes on the choice."""
     if roles.time is not None:
         return "times", []
     if task is not None:
@@ -123,7 +123,7 @@ def kind_of(columns: TargetColumns, roles: Columns, task: str | None) -> tuple[s
 
 
 def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
-    """Words and few whole numbers are classes; other numbers are to be asked for."""
+    """Words and few distinct integers are classes; other numbers require `task`."""
     (name,) = columns.names
     cells = [cell for cell in columns.cells(name) if cell is not None]
     if not are_numbers(cells):
@@ -136,7 +136,7 @@ def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
     tasks += [", ", Setting("task", "counts"), " as counts"] if counts else []
     if not whole or len(different) > _MOST_NUMBERED:
         what = "" if whole else f", such as {next(v for v in different if v != np.rint(v)):g}"
-        classes: list[Any] = [", ", Setting("task", "classes"), " takes each for a class"]
+        classes: list[Any] = [", ", Setting("task", "classes"), " makes each a class"]
         raise TableError(
             f"{columns.where(name)} has {len(different)} different numbers{what}; ",
             *tasks,
@@ -151,14 +151,14 @@ def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
     if len(different) < 3:
         return "classes", []
     line = (
-        f"column {name!r} holds whole numbers from {different[0]:g} to {different[-1]:g}, taken as "
+        f"column {name!r} holds integers from {different[0]:g} to {different[-1]:g}, taken as "
         f"{len(different)} classes without an order: "
     )
     return "classes", [note("numbers as classes", line, *tasks, column=name)]
 
 
 def _like_counts(values: Any, different: Any) -> bool:
-    """Whole numbers from 0 or 1 on, most of them small."""
+    """Whether integers start at 0 or 1 and most of them are small."""
     if different[0] not in (0, 1) or len(different) < _FEWEST_COUNTS:
         return False
     centred = values - values.mean()
@@ -166,7 +166,7 @@ def _like_counts(values: Any, different: Any) -> bool:
 
 
 def _of_several(columns: TargetColumns) -> str:
-    """Flags where all are yes and no, numbers where all are measured; one kind for all of them."""
+    """The common kind of several columns: flags if all are yes/no, numbers if all are numeric."""
     sorts: dict[str, list[str]] = {"yes and no": [], "numbers": [], "words": []}
     for name in columns.names:
         cells = [cell for cell in columns.cells(name) if cell is not None]
@@ -179,14 +179,14 @@ def _of_several(columns: TargetColumns) -> str:
     found = [f"{what} in {listed([repr(name) for name in names])}" for what, names in sorts.items() if names]
     wrong = sorts["words"]
     numeric = not wrong and all(_written_as_numbers(columns, name) for name in sorts["yes and no"])
-    mend: tuple[Any, ...] = (f"; labels are {flags.ALLOWED}",) if wrong else ()
+    hint: tuple[Any, ...] = (f"; labels are {flags.ALLOWED}",) if wrong else ()
     if numeric:
-        mend = (", or ", Setting("task", "regression"), " predicts all of them as numbers")
+        hint = (", or ", Setting("task", "regression"), " predicts all of them as numbers")
     raise _refusal(
         f"{columns.path}: ",
         Setting("target"),
-        f": {', '.join(found)}; columns of one kind are required: fit the others apart",
-        *mend,
+        f": {', '.join(found)}; columns of one kind are required: fit the others separately",
+        *hint,
     )
 
 
@@ -195,10 +195,10 @@ def _written_as_numbers(columns: TargetColumns, name: str) -> bool:
 
 
 def notes_on_missing(kind: str, y: Any, unlabeled: str | None) -> list[Note]:
-    """How many samples have no value."""
+    """A note on the number of samples without a value."""
     gone, what = int(np.sum(~has_value(y))), KINDS[kind].lacking
     if gone:
-        line = f"{gone} of {len(y)} samples have no {what}: they shape the factors, and are predicted"
+        line = f"{gone} of {len(y)} samples have no {what}: they contribute to the factors and are predicted"
         return [note("unlabeled", line, samples=gone)]
     if unlabeled is not None:
         return [note("unlabeled", Setting("unlabeled", unlabeled), f": no {what} is {unlabeled!r}")]

@@ -1,4 +1,4 @@
-"""One column of labels: whole numbers or words, two classes or more; empty for samples without a label."""
+"""One column of labels, integers or words, with at least two classes; empty cells are missing labels."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.targets.columns import TargetColumns, has_value, known
 
 MOST_CLASSES = 50
-# Whole numbers that fit into 64 bits, in the one spelling that str() gives back.
+# Integers of 64 bits, only in the spelling of str().
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-# What people write, besides nothing, where they do not know.
+# Common spellings of a missing label.
 _NO_LABELS = frozenset(
     ["unknown", "?", "na", "n/a", "n.a.", "missing", "unlabeled", "unlabelled", "not known", "-"]
 )
 
 
 def read(columns: TargetColumns) -> Any:
-    """Labels (n,) as a NumPy array of int64 where all are whole numbers, else of str.
+    """Labels (n,) as int64 if all are integers, else as str; as objects with None if some are missing.
 
-    Where some are empty, of objects, None for those. Labels come back as they are written, 007, +1 and 1_0
-    are words; only a column of numbers 0.0 and 1.0 loses its zeros.
+    Labels keep their spelling: 007, +1 and 1_0 are words. Only 0.0 and 1.0 become integers.
     """
     (name,) = columns.names
     where, cells = columns.where(name), columns.cells(name)
@@ -43,14 +42,14 @@ def read(columns: TargetColumns) -> Any:
         )
     if len(kinds) < 2:
         raise _refusal(
-            f"{where} has one class only, {kinds[0]!r}; two or more are required: add samples of another, or "
-            "choose another column with ",
+            f"{where} has only one class, {kinds[0]!r}; two or more are required: add samples of another "
+            "class, or choose another column with ",
             Setting("target"),
         )
     alike = two_spellings(kinds)
     if alike is not None:
         raise _refusal(
-            f"{where}: {alike}; write them alike if they are one class, else give them names that differ more"
+            f"{where}: {alike}; write them alike if they are one class, else use names that differ more"
         )
     whole = {word: without_point(word) for word in kinds}
     value: dict[str, Any] = {word: word for word in kinds}
@@ -61,8 +60,8 @@ def read(columns: TargetColumns) -> Any:
     return np.array([None if cell is None else value[cell] for cell in cells], dtype=object)
 
 
-def again(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
-    """Labels (n,) of samples for a model that knows classes; None for those without one."""
+def read_new(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
+    """Labels (n,) of new samples as classes of the model; None for missing labels."""
     (name,) = columns.names
     cells = columns.cells(name)
     among = {str(label): label for label in about["classes"]}
@@ -70,14 +69,14 @@ def again(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
     for cell, label in zip(cells, labels, strict=True):
         if cell is not None and label is None:
             raise _refusal(
-                f"{columns.where(name)} holds {cell!r}; the model knows {', '.join(among)}: write it as one "
-                "of these, or leave such samples out"
+                f"{columns.where(name)} holds {cell!r}; the classes of the model are {', '.join(among)}: write "
+                "it as one of these, or leave such samples out"
             )
     return np.array(labels, dtype=object if None in labels else None)
 
 
 def rare(columns: TargetColumns, y: Any, groups: Any, fewest: int) -> dict[Any, int]:
-    """Classes with fewer samples than this, or fewer groups, and how many they have; two others are left."""
+    """Classes with fewer samples (or groups) than `fewest`, and their counts; at least two others remain."""
     units = known(y).tolist()
     if groups is not None:
         units = [label for label, _ in {*zip(units, groups[has_value(y)].tolist(), strict=True)}]
@@ -90,13 +89,13 @@ def rare(columns: TargetColumns, y: Any, groups: Any, fewest: int) -> dict[Any, 
             f"{columns.where(columns.names[0])}: {who} {fewest} samples or more; two are required: ",
             "leave out ",
             Setting("min_class"),
-            ", or ask for fewer",
+            " or use a smaller number",
         )
     return few
 
 
 def notes_on_rare(few: Mapping[Any, int], min_class: int) -> list[Note]:
-    """Which classes were left out."""
+    """A note on the classes that were left out."""
     if not few:
         return []
     counted = ", ".join(f"{str(label)!r} ({count})" for label, count in few.items())
@@ -106,15 +105,16 @@ def notes_on_rare(few: Mapping[Any, int], min_class: int) -> list[Note]:
 
 
 def notes(columns: TargetColumns, y: Any) -> list[Note]:
-    """Classes that look like no label."""
-    said = []
+    """Notes on classes that look like a missing label."""
+    result = []
     for label, count in Counter(map(str, known(y).tolist())).items():
         if label.strip().lower() in _NO_LABELS:
             line = (
-                f"the label {label!r} of {count} sample{'s' * (count > 1)} is a class, and looks like none: "
+                f"the label {label!r} of {count} sample{'s' * (count > 1)} is taken as a class, but looks "
+                "like a missing label: "
             )
-            said.append(note("no label", line, Setting("unlabeled", label), " takes it for no label"))
-    return said
+            result.append(note("no label", line, Setting("unlabeled", label), " treats it as missing"))
+    return result
 
 
 def _refusal(*parts: Any) -> TableError:

@@ -1,4 +1,4 @@
-"""A column of times and a column of events."""
+"""Survival targets: a column of times and a column of events."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from superfactor.estimators.targets.events import event_numbers
 from superfactor.tables.notes import Note, Part, Setting, TableError, note, shortened
 from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_value, with_points
 
-# Words for events, in a message only: no outcome is read by them.
+# Words for events, used only to suggest `event_word`.
 _EVENT = re.compile(r"dead|death|died|deceased|event|relapse|recurr|progress|metasta|fail", re.IGNORECASE)
 
 
 def read(columns: TargetColumns) -> Any:
-    """Events and times (n,) as scikit-survival's structured array; NaN for the time where there is none."""
-    y = again(columns, {})
+    """Events and times (n,) as scikit-survival's structured array; NaN for missing times."""
+    y = read_new(columns, {})
     if not y["event"].any():
         event = columns.names[1]
         what = _words(columns, event)
@@ -28,28 +28,28 @@ def read(columns: TargetColumns) -> Any:
             f": none of the {int(has_value(y).sum())} samples with a time has an event, {event!r} holds "
             f"{shortened(what)}; some are required: ",
             Setting("event_word"),
-            " names the word that means an event",
+            " is the word that means an event",
         )
     return y
 
 
-def again(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
-    """The same of new samples, none of which needs an event."""
+def read_new(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
+    """Events and times of new samples; none needs an event."""
     return _read(columns)[0]
 
 
 def notes(columns: TargetColumns, y: Any) -> list[Note]:
-    """How the columns were understood, and times at which nobody can be observed."""
-    said = [note("times", *_both(columns), f": {line}") for line in _read(columns)[1]]
+    """Notes on how the columns were read, and on times of 0."""
+    result = [note("times", *_both(columns), f": {line}") for line in _read(columns)[1]]
     zero = int(np.sum(y["time"] == 0))
     if zero:
-        line = f": {zero} sample{'s' * (zero > 1)} with time 0; is that known, or a time that is missing?"
-        said.append(note("times", *_both(columns), line))
-    return said
+        line = f": {zero} sample{'s' * (zero > 1)} with time 0; leave the cell empty if the time is unknown"
+        result.append(note("times", *_both(columns), line))
+    return result
 
 
 def columns_of(y: Any) -> Any:
-    """Times and events (n, 2), in the order of the columns' names; NaN where there are none."""
+    """Times and events (n, 2), in the order of the columns; NaN for missing times."""
     return np.column_stack([y["time"], np.where(np.isnan(y["time"]), np.nan, y["event"])])
 
 
@@ -63,36 +63,34 @@ def _read(columns: TargetColumns) -> tuple[Any, list[str]]:
     word, swapped = columns.event_word, []
     if word is not None and _is_among(word, cells[time]) and not _is_among(word, cells[event]):
         time, event = event, time
-        swapped = [f"{word!r} stands in the column of times: they are taken the other way round"]
+        swapped = [f"{word!r} is in the column of times: the two columns are swapped"]
     if word is not None and not _is_among(word, cells[event]):
         line = f": no sample has it; column {event!r} holds {shortened(_words(columns, event))}"
         raise TableError(f"{columns.path}: ", Setting("event_word", word), line, kind="target", column=event)
     if word is None and event_numbers(cells[event]) is None and event_numbers(cells[time]) is None:
         raise _no_codes(columns, time, event)
     try:
-        y, said = survival_y(cells[event], cells[time], word)
+        y, lines = survival_y(cells[event], cells[time], word)
     except ValueError as error:
         raise _refusal(columns, f": {error}") from error
-    return y, swapped + said
+    return y, swapped + lines
 
 
 def _no_codes(columns: TargetColumns, time: str, event: str) -> TableError:
-    """The error where neither column holds codes of events that are understood without a word."""
+    """Return the error if neither column holds known codes of events."""
     found = _words(columns, event)
     if are_numbers(found) and not are_numbers(_words(columns, time)):
         other = (Setting("time", event), " ", Setting("event", time))
-        line = f": {event!r} holds numbers and {time!r} words; the other way round they are "
-        return _refusal(
-            columns, line, *other, ", and ", Setting("event_word"), " says which word is an event"
-        )
+        line = f": {event!r} holds numbers and {time!r} words; swap them: "
+        return _refusal(columns, line, *other, ", and give the word for an event with ", Setting("event_word"))
     if are_numbers(found):
         line = f": {event!r} holds {len(found)} different numbers; 0 and 1, or R's 1 and 2, are required"
         return _refusal(
-            columns, line, " to tell events, FALSE and TRUE, or words and ", Setting("event_word")
+            columns, line, " for events, or FALSE and TRUE, or words with ", Setting("event_word")
         )
     likely = [word for word in found if _EVENT.search(word)]
     word = Setting("event_word", likely[0]) if len(likely) == 1 else Setting("event_word")
-    line = f": {event!r} holds the words {shortened(found)}; say which of them means an event, with "
+    line = f": {event!r} holds the words {shortened(found)}; give the word that means an event with "
     return _refusal(columns, line, word)
 
 

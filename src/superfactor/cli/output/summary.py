@@ -7,7 +7,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from superfactor.cli.commands.learning import Learned
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, outcome_named
 from superfactor.outcomes.telling import telling_of
 from superfactor.selection import Verdict

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from superfactor.cli.told.wording import option
+from superfactor.cli.output.option_names import option
 
 if TYPE_CHECKING:
     from rich.console import Console

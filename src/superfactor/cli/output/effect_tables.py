@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from superfactor.cli.commands.learning import Learned
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import block_shares, confounding
 from superfactor.interpretation.covariates import OUT_OF_FOLD, trusted_effects
 from superfactor.outcomes import Outcome

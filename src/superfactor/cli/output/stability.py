@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from superfactor.cli.errors import UserError, as_user_error
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 
 # Features shown.
 _FIRST = 5

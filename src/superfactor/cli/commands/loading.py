@@ -7,8 +7,8 @@ from pathlib import Path
 from superfactor import saving
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Labels
-from superfactor.cli.told.output import check_paths
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.files import check_paths
+from superfactor.cli.output.screen import Screen
 from superfactor.saving import Saved
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.told.findings import Findings
-from superfactor.cli.told.output import write_frame
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.findings import Findings
+from superfactor.cli.output.files import write_frame
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import feature_effects
 from superfactor.outcomes import outcome_named
 from superfactor.report import write_report

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.commands.learning import Learned
-from superfactor.cli.told.output import write_table
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.files import write_table
+from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import outcome_named
 from superfactor.outcomes.telling import Predicted, telling_of
 from superfactor.tables.study import Study

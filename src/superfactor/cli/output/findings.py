@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from superfactor.cli.options import Looks
-from superfactor.cli.told import out_of_fold
-from superfactor.cli.told.factor_table import factor_facts
-from superfactor.cli.told.returning import (
+from superfactor.cli.output import out_of_fold
+from superfactor.cli.output.factor_table import factor_facts
+from superfactor.cli.output.stability import (
     resampled,
     show_stability,
     show_stable,
     stable_facts,
     stable_in_halves,
 )
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import Nearness, factor_view, nearness
 from superfactor.interpretation.refits import progress
 from superfactor.outcomes import outcome_of

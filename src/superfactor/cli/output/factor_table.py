@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import supervised_factors, top_features
 from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
 from superfactor.outcomes.telling import Telling, telling_of

@@ -1,4 +1,4 @@
-"""What a table seems to hold besides features: identifiers, and intensities without a logarithm."""
+"""Data checks: identifiers, copies of the target, intensities without a logarithm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.tables.notes import Note, Part, Setting, note
 
-# ID1 is a gene; id, patient_id, PatientID, "sample no.", patient and Unnamed: 0 are none.
+# Matches id, patient_id, PatientID, "sample no.", patient and Unnamed: 0, but not ID1, which is a gene.
 _IDENTIFIER = re.compile(
     r"(.*[\W_])?(id|ids|idx|identifier|barcode|accession|uuid)"
     r"|.*(?-i:[a-z]I[Dd])"
@@ -19,58 +19,58 @@ _IDENTIFIER = re.compile(
     r"([\W_]*(no|nr|num|number|name|code|index)\.?)?",
     re.I,
 )
-# Of so many samples and columns quantiles are as good as of all.
+# Quantiles of so many rows and columns are accurate enough.
 _MOST_ROWS, _MOST_COLUMNS = 1000, 2000
-# In fewer samples, whole numbers follow one another by chance.
+# With fewer samples, integers may be consecutive by chance.
 _FEWEST = 10
-# Entries that are looked at together.
+# Entries per chunk.
 _ENTRIES = 1 << 22
-# Of a correlation: what is so near to 1 is no measurement of something else.
+# A feature whose correlation with the target is so near to 1 is a copy of it.
 _ALIKE = 1e-9
 
 
 def identifiers(names: Sequence[str], values: Any) -> list[str]:
-    """Names of columns of values (n, p) that count samples or patients rather than measure them.
+    """Names of columns of values (n, p) that look like identifiers.
 
-    Whole numbers, and either each of a..a+n−1 once, in any order, or a name that says so with a value of
-    its own for at least every fourth sample: patients may come more than once, counts and codes repeat.
+    Such a column holds integers. Either they are a..a+n−1 in any order, or the name is that of an identifier
+    and at least n/4 values are distinct: patients may occur several times, counts and codes repeat.
     """
     n = len(values)
     if n < _FEWEST:
         return []
-    says_so = np.array([_IDENTIFIER.fullmatch(name.strip()) is not None for name in names])
+    named_so = np.array([_IDENTIFIER.fullmatch(name.strip()) is not None for name in names])
     in_range = values.max(axis=0) - values.min(axis=0) == n - 1
     found = []
-    for j in np.flatnonzero(says_so | in_range).tolist():
+    for j in np.flatnonzero(named_so | in_range).tolist():
         column = values[:, j]
         different = len(np.unique(column))
         if np.all(column == np.rint(column)) and (
-            (in_range[j] and different == n) or (says_so[j] and 4 * different >= n)
+            (in_range[j] and different == n) or (named_so[j] and 4 * different >= n)
         ):
             found.append(names[j])
     return found
 
 
 def about_identifiers(names: Sequence[str], values: Any, id_is_given: bool) -> list[Note]:
-    """A note for each of them, with what to do."""
+    """Return a note on each identifier, with a remedy."""
     notes = []
     for name in identifiers(names, values):
         line = f"column {name!r} looks like an identifier and is used as a feature: "
-        instead: list[Part] = [", ", Setting("id", name), " takes it for the samples' names"]
+        instead: list[Part] = [", ", Setting("id", name), " uses it as sample names"]
         parts = (line, Setting("drop", name), " leaves it out", *([] if id_is_given else instead))
         notes.append(note("identifier", *parts, column=name))
     return notes
 
 
 def about_copies(names: Sequence[str], values: Any, y: Any, targets: Sequence[str]) -> list[Note]:
-    """A note for each feature of values (n, p) that is a column of y (n, m) over again, in any unit."""
+    """Return a note on each feature of values (n, p) that is a linear function of a column of y (n, m)."""
     notes = []
     for target, column in zip(targets, y.T, strict=False):
         there = ~np.isnan(column)
         own = column[there] - column[there].mean()
         if len(own) < 3 or not own.any():
             continue
-        alike = np.concatenate([_correlations(own, part[there]) for part in _side_by_side(values)])
+        alike = np.concatenate([_correlations(own, part[there]) for part in _column_chunks(values)])
         for j in np.flatnonzero(alike > 1 - _ALIKE).tolist():
             line = f"feature {names[j]!r} is the same as the target {target!r}, perhaps in another unit: "
             parts = (line, Setting("drop", names[j]), " leaves it out")
@@ -78,25 +78,24 @@ def about_copies(names: Sequence[str], values: Any, y: Any, targets: Sequence[st
     return notes
 
 
-def _side_by_side(values: Any) -> Iterator[Any]:
-    """Values (n, p) in stretches of columns: of a tall table there is no room for copies of all."""
+def _column_chunks(values: Any) -> Iterator[Any]:
+    """Values (n, p) in chunks of columns, to limit the memory of copies."""
     width = max(1, _ENTRIES // len(values))
     return (values[:, start : start + width] for start in range(0, values.shape[1], width))
 
 
 def _correlations(own: Any, values: Any) -> Any:
-    """Sizes (p,) of those of values (n, p) with centred numbers (n,)."""
+    """Absolute correlations (p,) of values (n, p) with centered numbers (n,)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         centred = values - values.mean(axis=0)
         return np.abs(own @ centred) / np.sqrt((own @ own) * (centred**2).sum(axis=0))
 
 
 def about_intensities(values: Any) -> list[Note]:
-    """A note where values (n, p) look like expression data as it comes from the scanner or the counter.
+    """Return a note if values (n, p) look like raw expression data.
 
-    Many columns in one unit, with long right tails, nothing far below zero and few zeros. Pixels and words
-    are mostly zero, half of what is centred is negative, and columns of a clinical table have units of
-    their own.
+    Such data have many columns in one unit, long right tails, no values far below zero and few zeros. Pixels
+    and word counts are mostly zero, centered values are half negative, and clinical columns differ in units.
     """
     if values.shape[1] < 200:
         return []
@@ -110,7 +109,7 @@ def about_intensities(values: Any) -> list[Note]:
     size = np.nanmean(np.abs(some), axis=0)
     some, size = some[:, size > 0], size[size > 0]
     one_unit = np.std(np.log2(size)) < 2.5
-    # The tail is one of the samples within a column, and not only of some columns among others.
+    # The tail must occur within columns, not only between them.
     if one_unit and np.nanquantile(some / size, 0.99) > 3:
         line = f"values reach {np.nanmax(values):,.0f} with a long tail: "
         return [note("intensities", line, Setting("log2", True), " may help")]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.cli.told.screen import Screen
+from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import HeldOut, held_out_scores
 
 

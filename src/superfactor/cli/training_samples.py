@@ -1,4 +1,4 @@
-"""Which samples of a table a model was trained on: what it says of them is no test of it."""
+"""Detect samples that a model was trained on: their predictions are no test of the model."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from scipy.sparse import issparse
 
 from superfactor.tables.study import Study
 
-#: What the column TRAINED_ON of predictions says of a sample.
+#: Values of the column TRAINED_ON in a table of predictions.
 NEW, SAME_VALUES, SAME_NAME, NO_LABEL = "no", "yes", "same name", "without its label"
 TRAINED_ON = "trained_on"
 
 
 def fingerprints(X: Any) -> Any:
-    """Eight bytes for each row of values (n, p), as whole numbers (n,)."""
+    """Return a hash of eight bytes for each row of values (n, p), as integers (n,)."""
 
     def digest(*parts: Any) -> bytes:
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=8).digest()
 
-    # Single precision: the last digits of a logarithm may differ between versions of NumPy. −0 is 0.
+    # Single precision: the last digits of a logarithm may differ between versions of NumPy. −0 equals 0.
     if issparse(X):
         rows = X.tocsr().astype(np.float32)
         rows.eliminate_zeros()
@@ -36,10 +36,11 @@ def fingerprints(X: Any) -> Any:
 
 
 def trained_on(about: dict[str, Any], samples: Study) -> list[str]:
-    """For each sample NEW, SAME_VALUES, or SAME_NAME where a training sample of that name has other values.
+    """Compare samples with the training samples of a model.
 
-    NO_LABEL where it shaped the factors, by its values or its name, and its label was not known.
-    Names count where both tables have some, in whatever column, and not mere numbers of rows.
+    For each sample: SAME_VALUES if its values are those of a labeled training sample, NO_LABEL if its values
+    or its name are those of an unlabeled one, SAME_NAME if a training sample has its name and other values,
+    else NEW. Names are compared only if both tables have a column of names; row numbers are no names.
     """
     rows = set(about["training_rows"].tolist())
     named = samples.roles.id is not None and about["id"] is not None
@@ -59,23 +60,23 @@ def trained_on(about: dict[str, Any], samples: Study) -> list[str]:
 
 
 def notes(marks: list[str], lacking: str) -> list[str]:
-    """What a user should know about samples that are not new; `lacking` is what some had none of."""
+    """Return notes on samples that are not new; `lacking` is "label" or "value"."""
     seen, namesakes = marks.count(SAME_VALUES), marks.count(SAME_NAME)
     unlabeled = marks.count(NO_LABEL)
-    said = []
+    texts = []
     if seen:
-        said.append(
+        texts.append(
             f"the model was trained on {seen} of these {len(marks)} samples ({TRAINED_ON} = {SAME_VALUES}); "
-            "how well it predicts them says nothing about new ones"
+            "their predictions do not show how well it predicts new samples"
         )
     if unlabeled:
-        said.append(
-            f"{unlabeled} of these {len(marks)} samples shaped the factors without a {lacking} "
-            f"({TRAINED_ON} = {NO_LABEL}); what they are predicted by was learned from others"
+        texts.append(
+            f"{unlabeled} of these {len(marks)} samples contributed to the factors without a {lacking} "
+            f"({TRAINED_ON} = {NO_LABEL}); their predictions were learned from other samples"
         )
     if namesakes:
-        said.append(
+        texts.append(
             f"{namesakes} of these {len(marks)} samples have the name of a training sample and other values "
-            f"({TRAINED_ON} = {SAME_NAME}); leave them out of any test if they are the same patients"
+            f"({TRAINED_ON} = {SAME_NAME}); exclude them from tests if they are the same patients"
         )
-    return said
+    return texts

@@ -1,4 +1,4 @@
-"""Missing values of a table: how many, where, and what is left out for them."""
+"""Missing values of a table: their share, where they are, and what is left out."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ import scipy.sparse as sp
 from superfactor.preprocessing import Gaps, describe_gaps
 from superfactor.tables.notes import Note, note, shortened
 
-# Samples that miss more than this share of the features are named.
+# Samples with a larger share of missing features are named.
 MANY = 0.5
-WAYS = ("lowrank", "mean", "none")
+IMPUTE = ("lowrank", "mean", "none")
 _HOW = {
     "lowrank": "filled in by a low-rank fit",
     "mean": "filled in by means of the features",
-    "training means": "filled in by means of the training samples, which had no gaps",
+    "training means": "filled in by means of the training samples, which had no missing values",
 }
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What is missing.
+    """The missing values of a table.
 
     Attributes
     ----------
-    share : of the entries of X, without the features that are left out
-    impute : "lowrank" or "mean", how they are filled in; or "training means", of a model that was fitted
-        to samples without gaps
-    empty : names of features without any value, left out
+    share : share of missing entries of X, without the features that are left out
+    impute : "lowrank" or "mean"; "training means" for a model whose training samples had no missing values
+    empty : names of features without any value, which are left out
     poor : names of samples that miss more than half of the features
     """
 
@@ -41,7 +40,7 @@ class Missing:
     poor: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For scripts."""
+        """The same as plain values."""
         return {
             "share": self.share,
             "impute": self.impute,
@@ -51,7 +50,7 @@ class Missing:
 
 
 def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Gaps | None:
-    """What `superfactor.preprocessing.describe_gaps` says of X (n, p); None, after one pass, for no gaps."""
+    """Describe the missing values of X (n, p); None, after one pass, if there are none."""
     with np.errstate(invalid="ignore", over="ignore"):
         if not np.isnan(X.sum()):
             return None
@@ -59,14 +58,14 @@ def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Gaps | None:
 
 
 def shares_missing(X: Any, n_features: int) -> Any:
-    """The share (n,) of the features at the beginning of X (n, …) that each sample misses."""
+    """The share (n,) of missing values of each sample in the first `n_features` columns of X."""
     if sp.issparse(X):
         return np.zeros(X.shape[0])
     return np.isnan(X[:, :n_features]).mean(axis=1)
 
 
 def missing_in_new(shares: Any, ids: Any, about: Mapping[str, Any]) -> Missing | None:
-    """What is missing in new samples, a share (n,) of each, and how a model with this record fills it in."""
+    """Describe the missing values of new samples, from the share (n,) of each and the record of the model."""
     if not shares.any():
         return None
     own = about.get("gaps") or {}
@@ -76,26 +75,26 @@ def missing_in_new(shares: Any, ids: Any, about: Mapping[str, Any]) -> Missing |
 
 
 def notes(gaps: Missing | None, n_samples: int) -> list[Note]:
-    """For people."""
-    said: list[Note] = []
+    """Notes on missing values."""
+    result: list[Note] = []
     if gaps is None:
-        return said
+        return result
     if gaps.empty:
         s = "s" * (len(gaps.empty) > 1)
         line = f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}"
-        said.append(note("empty", line, features=gaps.empty))
+        result.append(note("empty", line, features=gaps.empty))
     if gaps.share:
         line = f"{percent(gaps.share)} of the values are missing and {_HOW[gaps.impute]}"
-        said.append(note("filled", line, share=gaps.share, impute=gaps.impute))
+        result.append(note("filled", line, share=gaps.share, impute=gaps.impute))
     if gaps.poor:
         line = (
             f"{len(gaps.poor)} of {n_samples} samples miss more than half of the features: "
-            f"{shortened(gaps.poor)}; what is said of them is mostly a guess"
+            f"{shortened(gaps.poor)}; results for them are uncertain"
         )
-        said.append(note("poor", line, samples=gaps.poor))
-    return said
+        result.append(note("poor", line, samples=gaps.poor))
+    return result
 
 
 def percent(share: float) -> str:
-    """``2.1 %``, and ``<0.1 %`` for what is there and small."""
+    """``2.1 %``, and ``<0.1 %`` for small shares."""
     return "<0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""Options of a command are fields of the dataclasses that it takes: each is written down once."""
+"""Dataclass fields that define command-line options."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ def option(
     remembered: bool = False,
     **more: Any,
 ) -> Any:
-    """A field that is an option.
+    """Return a dataclass field that defines an option.
 
     Parameters
     ----------
-    flags : how it is written; none for the name of the field
-    default : its value where it is not given; ``...`` where it has to be
-    shown : what help says of the default, True for itself and False for nothing
-    remembered : where a command is about a model on disk, the default is what that was fitted with
-    more : of `typer.Option`
+    flags : the option strings; by default made from the name of the field
+    default : its default value; ``...`` for a required option
+    shown : the default as shown in the help, True for the value itself, False for nothing
+    remembered : whether commands on a saved model take the default from that model
+    more : further parameters of `typer.Option`
     """
     given = typer.Option(*flags, help=help, metavar=metavar, show_default=shown, **more)
     of_model = copy(given)
     of_model.show_default = AS_FITTED if remembered else shown
-    metadata = {"typed": given, "of_model": of_model}
+    metadata = {"option": given, "of_model": of_model}
     return field(default=MISSING if default is ... else default, metadata=metadata, kw_only=True)
 
 
 def argument(help: str, metavar: str, default: Any = ...) -> Any:
-    """A field that is an argument."""
+    """Return a dataclass field that defines a positional argument."""
     given = typer.Argument(help=help, metavar=metavar, show_default=False)
-    metadata = {"typed": given, "of_model": given}
+    metadata = {"option": given, "of_model": given}
     return field(default=MISSING if default is ... else default, metadata=metadata, kw_only=True)
 
 
 def expanded(command: Callable[..., None], *, of_model: bool = False) -> Callable[..., None]:
-    """A function of single options that calls `command` with dataclasses of them.
+    """Return a function of single options that calls `command` with dataclasses.
 
     Parameters
     ----------
-    command : parameters whose type is a dataclass stand for all its fields, and others for themselves
-    of_model : whether it is about a model on disk
+    command : function whose dataclass parameters are expanded to their fields
+    of_model : whether the command takes a saved model
     """
-    typed = "of_model" if of_model else "typed"
+    key = "of_model" if of_model else "option"
     hints = get_type_hints(command, include_extras=True)
-    own = [(name, hints[name]) for name in inspect.signature(command).parameters]
+    annotated = [(name, hints[name]) for name in inspect.signature(command).parameters]
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         hint = hints[name]
@@ -70,7 +70,7 @@ def expanded(command: Callable[..., None], *, of_model: bool = False) -> Callabl
                 each.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=inspect.Parameter.empty if each.default is MISSING else each.default,
-                annotation=Annotated[types[each.name], each.metadata[typed]],
+                annotation=Annotated[types[each.name], each.metadata[key]],
             )
             for each in fields(hint)
         ]
@@ -82,10 +82,10 @@ def expanded(command: Callable[..., None], *, of_model: bool = False) -> Callabl
         return make(**{each.name: given[each.name] for each in fields(hint)})
 
     def call(**given: Any) -> None:
-        command(**{name: filled(name, hint, given) for name, hint in own})
+        command(**{name: filled(name, hint, given) for name, hint in annotated})
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
-    # What typer looks at.
+    # typer reads these attributes.
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     return call
