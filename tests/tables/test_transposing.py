@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from superfactor.tables import open_table
-from superfactor.tables.grids.turning import kind_of_names
+from superfactor.tables.grids.transposing import kind_of_names
 
 PROBES = [f"{200000 + j}_s_at" for j in range(40)]
 SYMBOLS = """TP53 ZNF12 SLC2A1 CDK4 KRT19 IL6 COL1A1 EGFR TMEM97 MMP9 CXCL8 BCL2 ESR1 RPL13 GAPDH ACTB

@@ -12,7 +12,7 @@ from superfactor.tables.files.delimited import DELIMITERS, Progress, read_delimi
 from superfactor.tables.files.excel import read_sheet
 from superfactor.tables.files.parquet import read_parquet
 from superfactor.tables.grids.grid import Grid, TableFile
-from superfactor.tables.grids.turning import has_features_in_rows, perhaps, turned
+from superfactor.tables.grids.transposing import has_features_in_rows, perhaps, turned
 from superfactor.tables.notes import FileError, Setting, TableError
 
 if TYPE_CHECKING:
