@@ -10,7 +10,7 @@ from tests.cli.command import refused, superfactor
 
 import superfactor as package
 from superfactor.cli import main
-from superfactor.cli.options import Files, Looks, TableReading
+from superfactor.cli.options import Analysis, Files, TableReading
 
 COMMANDS = ("demo", "fit", "predict", "select", "report")
 
@@ -63,14 +63,14 @@ def test_missing_packages_are_named_at_once(missing, tmp_path, monkeypatch):
 
 def test_words_are_those_of_the_library():
     from superfactor.interpretation.view import BY, ROTATIONS
-    from superfactor.tables.columns.gaps import WAYS
+    from superfactor.tables.columns.missing import IMPUTE
     from superfactor.tables.files.opening import LAYOUTS
 
     given = {
-        each.name: each.metadata["typed"].metavar
-        for each in (*fields(Looks), *fields(Files), *fields(TableReading))
+        each.name: each.metadata["option"].metavar
+        for each in (*fields(Analysis), *fields(Files), *fields(TableReading))
     }
-    known = {"by": BY, "rotation": ROTATIONS, "impute": WAYS, "layout": LAYOUTS}
+    known = {"by": BY, "rotation": ROTATIONS, "impute": IMPUTE, "layout": LAYOUTS}
     assert {name: tuple(given[name].split("|")) for name in known} == known
 
 

@@ -6,8 +6,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from tests.tables.cohort import cohort, said
 
-from superfactor.tables.columns import suspicion
-from superfactor.tables.columns.suspicion import about_copies, about_intensities, identifiers
+from superfactor.tables.columns import checks
+from superfactor.tables.columns.checks import about_copies, about_intensities, identifiers
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -124,5 +124,5 @@ def test_copies_are_found_in_every_stretch_of_columns(monkeypatch):
     names = [f"g{j}" for j in range(30)]
     whole = [str(note) for note in about_copies(names, values, y, ["dose"])]
     assert [line.split("'")[1] for line in whole] == ["g4", "g23"]
-    monkeypatch.setattr(suspicion, "_ENTRIES", 200)
+    monkeypatch.setattr(checks, "_ENTRIES", 200)
     assert [str(note) for note in about_copies(names, values, y, ["dose"])] == whole

@@ -169,7 +169,7 @@ def factors(
 
 
 @_command
-def evaluate(file: ModelFile, files: Files, labels: Labels, voice: Voice) -> None:
+def evaluate(file: ModelFile, files: Files, labels: Labels, verbosity: Verbosity) -> None:
     """Evaluate a model on new samples with known labels.
 
     The label column may have another name than in the training table (--target).

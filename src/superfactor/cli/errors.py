@@ -87,7 +87,9 @@ def _code(run: Callable[[Any], int], arguments: Any) -> int:
 def _internal(error: Exception) -> int:
     if os.environ.get(DEBUG):
         raise error
-    return _print_error(f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 prints a traceback)", INTERNAL)
+    return _print_error(
+        f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 prints a traceback)", INTERNAL
+    )
 
 
 def _print_error(message: str, code: int) -> int:

@@ -250,7 +250,8 @@ class Choice:
     model: str = option(
         default="filter",
         metavar="filter|feature",
-        help="filter predicts from projections of a sample, feature from codes that also depend on the label.",
+        help="filter predicts from projections of a sample, feature from codes that also depend on the "
+        "label.",
         parser=option_values.one_of("--model", "filter", "feature"),
     )
     standardize: bool = option(
@@ -259,12 +260,12 @@ class Choice:
         help="Scale every feature to mean 0 and variance 1, or only center it.",
     )
     balance: bool = option(
-        "--balance/--no-balance",
-        default=False,
-        help="Weight classes equally, or by their number of samples.",
+        "--balance/--no-balance", default=False, help="Weight classes equally, or by their number of samples."
     )
     seed: int = option(default=0, min=0, max=2**32 - 1, help="Random seed of folds and held-out samples.")
-    cv: int | None = option("--cv", min=2, metavar="N", help="Number of folds of every cross-validation.", shown="5")
+    cv: int | None = option(
+        "--cv", min=2, metavar="N", help="Number of folds of every cross-validation.", shown="5"
+    )
 
 
 @dataclass(frozen=True)
@@ -322,10 +323,7 @@ class View:
         parser=option_values.one_of("--rotation", "predictive", "variance", "varimax"),
     )
     positive: str | None = option(
-        metavar="LABEL",
-        help="Class at the high end of factors.",
-        shown="the rarer of two",
-        remembered=True,
+        metavar="LABEL", help="Class at the high end of factors.", shown="the rarer of two", remembered=True
     )
     markers: Path | None = option(metavar="CSV", help="Known features, each with a note, to highlight.")
 

@@ -18,15 +18,14 @@ from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, made_dense
-
 from superfactor.tables.expected import check_blocks, with_outcome
 from superfactor.tables.joining.reading import naming_sheet, read
 from superfactor.tables.joining.source import (
     Combined,
     Progress,
     Sources,
-    ranges_of_kept,
     no_progress,
+    ranges_of_kept,
     sources_of,
     with_defaults,
 )

@@ -17,8 +17,8 @@ from superfactor.cli.commands.fit import finish
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Analysis, Outputs, Settings
-from superfactor.cli.output.findings import Findings
 from superfactor.cli.output.files import write_table
+from superfactor.cli.output.findings import Findings
 from superfactor.cli.output.screen import Screen
 from superfactor.datasets import load_t_cells
 from superfactor.outcomes import outcome_named

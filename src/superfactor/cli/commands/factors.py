@@ -11,13 +11,13 @@ import pandas as pd
 from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.loading import open_model
 from superfactor.cli.options import View
-from superfactor.cli.record import verdict_of
 from superfactor.cli.output import out_of_fold
 from superfactor.cli.output.factor_table import check_positive, factor_facts, show_factors
 from superfactor.cli.output.files import check_paths, check_table, write_frame
-from superfactor.cli.output.stability import show_stable_facts
 from superfactor.cli.output.screen import Screen
+from superfactor.cli.output.stability import show_stable_facts
 from superfactor.cli.output.summary import show_verdict
+from superfactor.cli.record import verdict_of
 from superfactor.interpretation import factor_view
 from superfactor.saving import versions
 

@@ -8,15 +8,15 @@ from superfactor import saving
 from superfactor.cli.commands.learning import Learned, few_threads, learn
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.options import Analysis, Outputs, Settings, TableReading
-from superfactor.cli.record import metadata
 from superfactor.cli.output import summary
-from superfactor.cli.output.factor_table import check_positive, show_factors
-from superfactor.cli.output.findings import Findings, find
-from superfactor.cli.output.files import check_paths, check_table
-from superfactor.cli.output.page import check_page, write_features, write_page
 from superfactor.cli.output.effect_tables import show_blocks, show_confounding, show_covariates
+from superfactor.cli.output.factor_table import check_positive, show_factors
+from superfactor.cli.output.files import check_paths, check_table
+from superfactor.cli.output.findings import Findings, find
+from superfactor.cli.output.page import check_page, write_features, write_page
 from superfactor.cli.output.predictions import of_unlabeled, show_unlabeled
 from superfactor.cli.output.screen import Screen
+from superfactor.cli.record import metadata
 from superfactor.interpretation import read_markers as read
 from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources

@@ -9,29 +9,29 @@ from superfactor.cli.commands.fit import read_markers
 from superfactor.cli.commands.learning import few_threads
 from superfactor.cli.commands.loading import open_with, read_for
 from superfactor.cli.errors import UserError
-from superfactor.cli.options import Labels, Looks
-from superfactor.cli.record import checksum, names, recorded_scores, recorded_search, verdict_of
+from superfactor.cli.options import Analysis, Labels
 from superfactor.cli.output import out_of_fold
 from superfactor.cli.output.factor_table import check_positive
-from superfactor.cli.output.findings import find, recorded_nearness
 from superfactor.cli.output.files import check_table
+from superfactor.cli.output.findings import find, recorded_nearness
 from superfactor.cli.output.page import check_page, write_features, write_page
 from superfactor.cli.output.screen import Screen
+from superfactor.cli.record import checksum, recorded_scores, recorded_search, unique_names, verdict_of
 from superfactor.saving import Saved, versions
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
 
 
-def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -> None:
+def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Screen) -> None:
     """Write the page; samples that the model was not fitted to count as held out."""
-    features = looks.features_out
+    features = analysis.features_out
     outputs = {"--out": out, "--features-out": features}
-    loaded, files = open_with(model, source, outputs, screen, looks.markers)
+    loaded, files = open_with(model, source, outputs, screen, analysis.markers)
     check_table("--features-out", features)
-    notes = read_markers(looks.markers)
+    notes = read_markers(analysis.markers)
     about = loaded.about
-    looks = looks.like(about)
-    check_positive(looks.positive, about)
+    analysis = analysis.with_defaults(about)
+    check_positive(analysis.positive, about)
     check_page(about.get("outcome", "classes"))
     with screen.step("read"):
         samples = read_for(loaded, files, None, screen, outcome=Labels())
@@ -44,13 +44,13 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
             loaded.model,
             X,
             y,
-            looks,
+            analysis,
             screen,
             groups=about["groups"],
             folds=about["search"]["n_splits"],
             seed=about["seed"],
             verdict=verdict_of(about),
-            held=out_of_fold.recorded(about, **looks.shown),
+            held=out_of_fold.recorded(about, **analysis.shown),
             near=recorded_nearness(about),
         )
     returns = found.show(found.factors(), screen)
@@ -62,8 +62,8 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
     with screen.step("report"):
         told = {"search": recorded_search(about["search"]), "nested": recorded_scores(about.get("nested"))}
         write_page(out, found, about, samples, train, others, screen, markers=notes, **told)
-    if looks.stability or found.stable is not None:
-        screen.say()
+    if analysis.stability or found.stable is not None:
+        screen.print()
     screen.fields(
         [
             ("model", str(model)),
@@ -78,7 +78,7 @@ def run(model: Path, source: Sources, out: Path, looks: Looks, screen: Screen) -
 
 def _parts(loaded: Saved, samples: Study) -> tuple[list[int], list[int]]:
     """Positions of the samples the model was fitted to, in their order, and of all others."""
-    position: dict[Any, int] = {name: i for i, name in enumerate(names(samples.ids).tolist())}
+    position: dict[Any, int] = {name: i for i, name in enumerate(unique_names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.about["training_ids"].tolist()]
     known = loaded.about["training_checksum"]
     if -1 in train or checksum(samples.design[train], samples.y[train]) != known:

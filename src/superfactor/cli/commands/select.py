@@ -90,10 +90,10 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     title = f"{words[0].upper()}{words[1:]} over {search.n_splits_} folds, {settings}"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
-    screen.say(f"\nchosen, as a fit would: {summary.parameters(results['params'][best])}")
+    screen.print(f"\nchosen, as a fit would: {summary.parameters(results['params'][best])}")
     if results["rank_test_score"][best] > 1:
-        screen.say("(more factors score higher, but by less than a standard error)")
-    screen.say(f"simplest within one standard error: {summary.parameters(point)}")
+        screen.print("(more factors score higher, but by less than a standard error)")
+    screen.print(f"simplest within one standard error: {summary.parameters(point)}")
 
 
 def _row(results: Any, i: int, best: int, simple: int) -> list[str]:

@@ -91,8 +91,8 @@ def show_factors(
     telling = telling_of(about.get("outcome", "classes"))
     roles = {factor["role"] for factor in factors}
     if NOT_SHOWN in roles and PREDICTIVE not in roles:
-        screen.say()
-        screen.say(_nothing(about["target"], covariates, telling), style="bold yellow")
+        screen.print()
+        screen.print(_nothing(about["target"], covariates, telling), style="bold yellow")
     _show_roles(factors, screen, telling)
     _show_features(factors, screen, by, shown)
 

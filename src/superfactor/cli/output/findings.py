@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.cli.options import Looks
+from superfactor.cli.options import Analysis
 from superfactor.cli.output import out_of_fold
 from superfactor.cli.output.factor_table import factor_facts
+from superfactor.cli.output.screen import Screen
 from superfactor.cli.output.stability import (
     resampled,
     show_stability,
@@ -15,7 +16,6 @@ from superfactor.cli.output.stability import (
     stable_facts,
     stable_in_halves,
 )
-from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import Nearness, factor_view, nearness
 from superfactor.interpretation.refits import progress
 from superfactor.outcomes import outcome_of
@@ -29,7 +29,7 @@ class Findings:
     Attributes
     ----------
     model : fitted pipeline
-    looks : how it is shown
+    analysis : how it is shown
     verdict : on the model, or None
     held : HeldOut, or None where folds are too small
     stability : Stability, or None
@@ -38,7 +38,7 @@ class Findings:
     """
 
     model: Any
-    looks: Looks
+    analysis: Analysis
     verdict: Verdict | None
     held: Any
     stability: Any
@@ -48,8 +48,8 @@ class Findings:
     def factors(self, markers: dict[str, str] | None = None) -> list[dict[str, Any]]:
         """As `factor_facts` has them."""
         return factor_facts(
-            factor_view(self.model, **self.looks.shown),
-            by=self.looks.ranked_by,
+            factor_view(self.model, **self.analysis.shown),
+            by=self.analysis.ranked_by,
             markers=markers,
             held=None if self.held is None else out_of_fold.facts(self.held),
             verdict=self.verdict,
@@ -73,15 +73,15 @@ class Findings:
             "stability": self.stability,
             "stable": False if self.stable is None else self.stable,
             "nearness": False if self.near is None else self.near,
-            **self.looks.shown,
+            **self.analysis.shown,
         }
 
     @property
     def record(self) -> dict[str, Any]:
         """What a model file has of it."""
         return {
-            **self.looks.shown,
-            "by": self.looks.ranked_by,
+            **self.analysis.shown,
+            "by": self.analysis.ranked_by,
             "out_of_fold": None if self.held is None else out_of_fold.record(self.held),
             "stable_features": stable_facts(self.stable),
             "nearness": nearness_facts(self.near),
@@ -107,7 +107,7 @@ def find(
     model: Any,
     X: Any,
     y: Any,
-    looks: Looks,
+    analysis: Analysis,
     screen: Screen,
     *,
     groups: Any,
@@ -119,16 +119,20 @@ def find(
 ) -> Findings:
     """Look at a model and what it was fitted to."""
     if held is None:
-        held = out_of_fold.measured(model, X, y, screen, groups=groups, folds=folds, seed=seed, **looks.shown)
+        held = out_of_fold.measured(
+            model, X, y, screen, groups=groups, folds=folds, seed=seed, **analysis.shown
+        )
     if near is None and verdict is not None:  # what nobody has measured is not compared either
         near = _nearness(model, X, y, screen)
     return Findings(
         model,
-        looks,
+        analysis,
         verdict,
         held,
-        resampled(model, X, y, looks.stability, seed, screen, by=looks.ranked_by, **looks.shown),
-        stable_in_halves(model, X, y, looks.stable, seed, screen, groups=groups, positive=looks.positive),
+        resampled(model, X, y, analysis.stability, seed, screen, by=analysis.ranked_by, **analysis.shown),
+        stable_in_halves(
+            model, X, y, analysis.stable, seed, screen, groups=groups, positive=analysis.positive
+        ),
         near,
     )
 

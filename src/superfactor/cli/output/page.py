@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.errors import UserError
-from superfactor.cli.output.findings import Findings
 from superfactor.cli.output.files import write_frame
+from superfactor.cli.output.findings import Findings
 from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import feature_effects
 from superfactor.outcomes import outcome_named
@@ -82,7 +82,7 @@ def _notes(about: dict[str, Any], screen: Screen) -> list[str]:
 
 def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
     """Write `feature_effects` of all features, and in how many halves of the samples each returned."""
-    table = feature_effects(found.model, X, y, positive=found.looks.positive)
+    table = feature_effects(found.model, X, y, positive=found.analysis.positive)
     if found.stable is not None:
         columns = {"share": "half_samples", "share_shuffled": "half_samples_shuffled"}
         own = found.stable.table.set_index("feature").rename(columns=columns | {"selected": "stable"})

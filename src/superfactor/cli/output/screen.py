@@ -57,7 +57,7 @@ class Screen:
             self._out.width = min(self._out.width, WIDEST)
         return self._out
 
-    def say(self, text: str = "", *, style: str | None = None) -> None:
+    def print(self, text: str = "", *, style: str | None = None) -> None:
         """A line or paragraph of the result; markup is not interpreted."""
         if not self.silent:
             self.out.print(text, style=style, markup=False)
@@ -110,7 +110,7 @@ class Screen:
         for i, row in enumerate(rows):
             cells = [Text(cell) for cell in row]
             table.add_row(*cells, style="bold green" if i == chosen else None)
-        self.say(f"\n{title}\n", style="bold")
+        self.print(f"\n{title}\n", style="bold")
         self.out.print(table, crop=False)
 
     def note(self, note: Any) -> None:

@@ -141,5 +141,5 @@ def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
         columns = [("feature", "left"), *((name, "right") for name in names)]
         screen.table(f"Features that return in half of the samples{more}", columns, rows)
     else:
-        screen.say("\nFeatures that return in half of the samples\n", style="bold")
-    screen.say(told["statement"])
+        screen.print("\nFeatures that return in half of the samples\n", style="bold")
+    screen.print(told["statement"])

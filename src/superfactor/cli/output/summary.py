@@ -12,7 +12,7 @@ from superfactor.outcomes import Outcome, outcome_named
 from superfactor.outcomes.telling import telling_of
 from superfactor.selection import Verdict
 from superfactor.selection.judging.verdict import BETTER
-from superfactor.tables.columns.gaps import percent as share_in_percent
+from superfactor.tables.columns.missing import percent as share_in_percent
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import known
 
@@ -112,7 +112,7 @@ def performance(learned: Learned, screen: Screen) -> None:
         chosen=headline_row(rows, nested),
     )
     words = outcome.legend(others, nested.names, nested.counts)
-    screen.say(f"{words}; all on the same folds.", style="dim")
+    screen.print(f"{words}; all on the same folds.", style="dim")
 
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:
@@ -132,20 +132,20 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
     if found is not None:
         show_verdict(found, screen, near)
     held, training = learned.scores["held_out"], learned.scores["training"]
-    screen.say()
+    screen.print()
     outcome = learned.outcome
     if held is not None:
         said = learned.telling.score_sentence(outcome, held)
-        screen.say(f"On {held['samples']} held-out samples: {said}.")
+        screen.print(f"On {held['samples']} held-out samples: {said}.")
     elif found is None:
         first = outcome.metrics[0]
         said = f"{first.words[0].upper()}{first.words[1:]} {first.text(training[first.name])}"
-        screen.say(
+        screen.print(
             f"{said} on the samples it was fitted to: optimistic, and nothing was measured (--repeats 0)"
         )
     gaps = learned.samples.gaps
     of = " (of the table with its gaps filled in)" if gaps is not None and gaps.share else ""
-    screen.say(f"Optimality{of}: {learned.estimator.certificate_.statement}")
+    screen.print(f"Optimality{of}: {learned.estimator.certificate_.statement}")
 
 
 def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
@@ -153,14 +153,14 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
 
     How near a model is to others that predict is said of one that does.
     """
-    screen.say()
-    screen.say(found.headline, style=STYLES[found.grade])
+    screen.print()
+    screen.print(found.headline, style=STYLES[found.grade])
     for sentence in found.sentences:
-        screen.say(sentence)
+        screen.print(sentence)
     if near is not None and found.grade == BETTER:
-        screen.say(near)
+        screen.print(near)
     for advice in found.advice_in(ADVICE):
-        screen.say(f"Try: {advice[0].lower()}{advice[1:]}")
+        screen.print(f"Try: {advice[0].lower()}{advice[1:]}")
 
 
 def figure(outcome: Outcome, metric: str, value: float) -> str:

@@ -71,7 +71,7 @@ def notes(encoding: Encoding) -> list[Note]:
 
 
 def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) -> tuple[Any, list[Note]]:
-    """Covariates (n, q) in the columns of `column_names`, and notes on missing values without an indicator."""
+    """Return covariates (n, q), as in `column_names`, and notes on missing values without an indicator."""
     if not encoding:
         return np.empty((len(table), 0)), []
     result: list[Note] = []
@@ -98,8 +98,7 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
         )
     except ValueError as error:
         raise TableError(
-            f"{error}: use one of these, leave the cell empty, or leave such samples out",
-            kind="covariates",
+            f"{error}: use one of these, leave the cell empty, or leave such samples out", kind="covariates"
         ) from error
     return found, result
 

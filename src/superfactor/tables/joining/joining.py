@@ -132,7 +132,7 @@ def _matching(path: Path, frame: pd.DataFrame, names: set[str], id: str | None) 
             here = ", ".join(f"{next(iter(frame[name].dropna()), '')!r} in {name!r}" for name in words[:3])
             raise TableError(
                 f"{path}: no column has the sample names of the other files, such as "
-                f"{shortened(sorted(names), 2)}; here are {here}: use the same names, or name the column with ",
+                f"{shortened(sorted(names), 2)}; here are {here}: use the same names, or give the column as ",
                 Setting("id"),
                 kind="join",
             )
@@ -262,7 +262,7 @@ def _refuse_differences(
         sample, a, b = differ[0]
         raise TableError(
             f"column {name!r} differs between {' + '.join(map(str, others))} and {path} for {len(differ)} of "
-            f"{len(there)} samples, the first of them {str(sample)!r}: {a!r} and {b!r}; remove the column from "
+            f"{len(there)} samples, first for {str(sample)!r}: {a!r} and {b!r}; remove the column from "
             "one of them",
             kind="join",
             column=name,

@@ -58,7 +58,7 @@ def _column(columns: TargetColumns, name: str) -> Any:
         value = flag(cell)
         if value is None:
             raise TableError(
-                f"{columns.where(name)} holds {cell!r}, at {place(columns.frame, i, columns.ids)}; {ALLOWED}, "
+                f"{columns.where(name)} holds {cell!r} at {place(columns.frame, i, columns.ids)}; {ALLOWED}, "
                 "or an empty cell, are required in every label column",
                 kind="target",
                 column=name,

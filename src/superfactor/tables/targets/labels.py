@@ -69,8 +69,8 @@ def read_new(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
     for cell, label in zip(cells, labels, strict=True):
         if cell is not None and label is None:
             raise _refusal(
-                f"{columns.where(name)} holds {cell!r}; the classes of the model are {', '.join(among)}: write "
-                "it as one of these, or leave such samples out"
+                f"{columns.where(name)} holds {cell!r}; the classes of the model are {', '.join(among)}: "
+                "write it as one of these, or leave such samples out"
             )
     return np.array(labels, dtype=object if None in labels else None)
 

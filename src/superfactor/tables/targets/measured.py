@@ -73,7 +73,7 @@ def read_new_counts(columns: TargetColumns, about: Mapping[str, Any]) -> Any:
     if wrong.any():
         i = int(wrong.argmax())
         raise TableError(
-            f"{columns.where(name)} holds {y[i]:g}, at {place(columns.frame, i, columns.ids)}; counts must be "
+            f"{columns.where(name)} holds {y[i]:g} at {place(columns.frame, i, columns.ids)}; counts must be "
             "integers from 0: ",
             Setting("task", "regression"),
             " predicts other numbers",

@@ -82,7 +82,9 @@ def _no_codes(columns: TargetColumns, time: str, event: str) -> TableError:
     if are_numbers(found) and not are_numbers(_words(columns, time)):
         other = (Setting("time", event), " ", Setting("event", time))
         line = f": {event!r} holds numbers and {time!r} words; swap them: "
-        return _refusal(columns, line, *other, ", and give the word for an event with ", Setting("event_word"))
+        return _refusal(
+            columns, line, *other, ", and give the word for an event with ", Setting("event_word")
+        )
     if are_numbers(found):
         line = f": {event!r} holds {len(found)} different numbers; 0 and 1, or R's 1 and 2, are required"
         return _refusal(
