@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.command import cohort, refused, superfactor
-from tests.saving.test_saving import IMPOSTORS, MODELS, OLD
+from tests.saving.test_saving import FOREIGN_FILES, MODELS, OLD
 
 import superfactor as package
 from superfactor import saving
@@ -54,7 +54,7 @@ def test_other_versions_are_noted(model, table, tmp_path, monkeypatch):
     ],
 )
 def test_impostors_are_refused(name, message, model, table, tmp_path):
-    IMPOSTORS[name][0](tmp_path / "m.skops", model)
+    FOREIGN_FILES[name][0](tmp_path / "m.skops", model)
     line = refused("predict", tmp_path / "m.skops", table, "--out", tmp_path / "out")
     assert line.startswith(f"error: {tmp_path / 'm.skops'}: ")
     assert message in line
