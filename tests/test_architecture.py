@@ -1,54 +1,75 @@
-"""docs/architecture.md is true, and the package keeps to the sizes that it promises."""
+"""docs/architecture.md names the packages and files that exist, and the package keeps its size limits."""
 
 import ast
 import re
 from collections import defaultdict
+from pathlib import Path
 
-from tools import rooms
-
-PAGE = rooms.PAGE.read_text(encoding="utf-8")
-FILES = sorted(rooms.PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "superfactor"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+FILES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES, MOST_LINES = 12, 450
 
 
-def test_the_table_has_every_room_once():
-    table = re.search(r"\| layer \|.*?\n\n", PAGE, re.S)
+def _name(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def _docstring(file):
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+
+
+def test_the_table_has_every_package_once():
+    table = re.search(r"\| package \|.*?\n\n", PAGE, re.S)
     lines = table[0].strip().splitlines()[2:]
-    first = [name for line in lines for name in re.findall(r"`(\w+)`", line.split("|")[1])]
-    assert sorted(first) == rooms.rooms()
+    listed = [name for line in lines for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    found = [path for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    assert sorted(listed) == sorted(path.stem for path in found if not path.name.startswith("__"))
 
 
-def test_the_list_of_files_is_that_of_the_code():
-    assert rooms.renewed(PAGE) == PAGE, "python tools/rooms.py writes it anew"
+def test_files_that_the_page_names_exist():
+    names = set(re.findall(r"`((?:\w+/)*\w+\.py)\b", PAGE))
+    assert names
+    missing = [name for name in names if not any(f"/{_name(file)}".endswith(f"/{name}") for file in FILES)]
+    assert [name for name in missing if not (ROOT / name).exists()] == []
 
 
-def test_files_that_the_page_names_are_there():
-    names = {file.relative_to(rooms.PACKAGE).as_posix() for file in FILES}
-    said = set(re.findall(r"`((?:\w+/)*\w+\.py)\b", rooms.LIST.sub("", PAGE)))
-    assert said
-    unknown = [name for name in said if not any(f"/{known}".endswith(f"/{name}") for known in names)]
-    assert [name for name in unknown if not (rooms.ROOT / name).exists()] == []
+def test_files_that_package_docstrings_list_exist():
+    """Tables of files in `__init__.py` have the file in the first column."""
+    tables = 0
+    for init in PACKAGE.rglob("__init__.py"):
+        text = _docstring(init) + "\n"
+        tables_here = re.findall(r"^=+ =+\nfile.*?\n=+ =+\n(.*?)^=+ =+$", text, re.M | re.S)
+        names = re.findall(r"^``?([\w/]+)``?", "".join(tables_here), re.M)
+        known = {path.stem for path in init.parent.rglob("*") if path.suffix == ".py" or path.is_dir()}
+        missing = [name for name in names if name.rstrip("/").rpartition("/")[2] not in known]
+        assert missing == [], _name(init)
+        tables += len(tables_here)
+    assert tables > 10
+
+
+def test_every_file_has_a_docstring():
+    assert [_name(file) for file in FILES if not _docstring(file)] == []
 
 
 def test_no_folder_has_too_many_files():
     counts = defaultdict(int)
     for file in FILES:
-        counts[file.parent.relative_to(rooms.PACKAGE).as_posix()] += 1
+        counts[_name(file.parent)] += 1
     assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 def test_no_file_is_too_long():
-    lengths = {
-        file.relative_to(rooms.PACKAGE).as_posix(): len(file.read_text().splitlines()) for file in FILES
-    }
+    lengths = {_name(file): len(file.read_text(encoding="utf-8").splitlines()) for file in FILES}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
-def test_a_class_name_has_one_meaning():
-    """Names with an underscore are a file's own."""
+def test_class_names_are_unique():
+    """Names with a leading underscore are private to a file."""
     places = defaultdict(list)
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(file.relative_to(rooms.PACKAGE).as_posix())
+                places[node.name].append(_name(file))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -1,4 +1,4 @@
-"""Draws docs/images/architecture.svg: the way of the data from `fit` to the answer, and the rooms it passes.
+"""Draw docs/images/architecture.svg: the steps from `fit` to the certificate, and the packages they use.
 
 python tools/architecture_figure.py
 """
@@ -12,44 +12,43 @@ TARGET = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
 
 WIDTH, LEFT, BOX, HIGH, GAP = 980, 40, 420, 58, 22
 
-# Station, its file, what is handed on from it.
-STATIONS = [
-    ("fit", "estimators/base.py", "X, y, covariates, weights as the user has them"),
-    ("state", "estimators/base.py, problem/posing.py", "checked arrays, or rows on disk"),
-    ("samples", "samples/", "blocks that answer typed questions with sums"),
-    ("problem", "problem/problem.py", "Problem: model, samples, loss, weights; units of its own"),
-    ("begin", "solvers/newton/beginning.py", "State: a subspace, and the best point in it"),
-    ("rounds", "solvers/newton/rounds.py", "State: descend inside, bound outside, grow"),
-    ("other starts", "solvers/newton/starts.py, fleet.py", "State: only where nothing is proven yet"),
-    ("solution", "solvers/newton/solve.py", "Solution: factors in the user's units"),
-    ("adopt", "estimators/base.py", "components_, coef_, codes_, history_, …"),
-    ("certify", "theory/certificate.py", "certificate_: no such model is lower than …"),
+# Step, its package, and what it returns.
+STEPS = [
+    ("check", "estimators/", "checked arrays, or rows on disk"),
+    ("samples", "samples/", "blocks of rows that compute sums"),
+    ("problem", "problem/", "Problem: model, samples, loss, weights, own units"),
+    ("first basis", "solvers/newton/", "State: a subspace and a point in it"),
+    ("rounds", "solvers/newton/", "State: descend inside, bound outside, grow"),
+    ("other starts", "solvers/newton/", "State: only if nothing is proven yet"),
+    ("solution", "solvers/newton/", "Solution: factors in the user's units"),
+    ("fitted attributes", "estimators/", "components_, factor_coef_, codes_, …"),
+    ("certificate", "theory/", "certificate_: a lower bound of the objective"),
 ]
 
-# Rooms beside the way: (title, what it is for, from station, to station).
-ROOMS = [
-    ("memory · files · workers", "an array in blocks, rows read in passes, Dask actors", 2, 2),
-    ("models/", "Filter and Feature: search side, units, un-lifting, coding", 3, 7),
-    ("subspace/", "basis, loss on a design, Newton model: k coordinates, not N", 4, 6),
-    ("spectrum/", "X through its products, exact compression, eigenvalues", 9, 9),
+# Packages beside the steps: (title, purpose, first step, last step).
+PACKAGES = [
+    ("memory · files · workers", "blocks of an array, rows on disk, Dask actors", 1, 1),
+    ("models/", "filter and feature model: search side, units, factors", 2, 6),
+    ("subspace/", "basis, loss on a design, Newton model: k coordinates", 3, 5),
+    ("spectrum/", "products with X, exact compression, eigenvalues", 8, 8),
 ]
 
 
 def main() -> None:
-    """Write the picture."""
-    height = 2 * 30 + len(STATIONS) * (HIGH + GAP)
+    """Write the figure."""
+    height = 2 * 30 + len(STEPS) * (HIGH + GAP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         'font-family="DejaVu Sans, Helvetica, Arial, sans-serif" role="img" '
-        'aria-label="The way of the data from fit to the fitted attributes, station by station">',
+        'aria-label="The steps from fit to the certificate">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#44546a"/></marker></defs>',
     ]
-    for i, station in enumerate(STATIONS):
-        parts += _station(i, *station)
-    for room in ROOMS:
-        parts += _room(*room)
+    for i, step in enumerate(STEPS):
+        parts += _step(i, *step)
+    for package in PACKAGES:
+        parts += _package(*package)
     TARGET.write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
     print(TARGET.name)
 
@@ -58,7 +57,7 @@ def _top(i: int) -> int:
     return 30 + i * (HIGH + GAP)
 
 
-def _station(i: int, name: str, file: str, gives: str) -> list[str]:
+def _step(i: int, name: str, file: str, gives: str) -> list[str]:
     y, x = _top(i), LEFT
     parts = [
         f'<rect x="{x}" y="{y}" width="{BOX}" height="{HIGH}" rx="9" fill="#e8eef7" stroke="#44546a"/>',
@@ -75,9 +74,9 @@ def _station(i: int, name: str, file: str, gives: str) -> list[str]:
     return parts
 
 
-def _room(title: str, purpose: str, first: int, last: int) -> list[str]:
+def _package(title: str, purpose: str, first: int, last: int) -> list[str]:
     x, y = LEFT + BOX + 60, _top(first)
-    inner = title == "subspace/"  # within the stretch of the models: a bracket of its own
+    inner = title == "subspace/"  # inside the bracket of the models: its own bracket
     y += 84 * inner
     bottom = _top(last) + HIGH
     middle = (_top(first) + bottom) / 2 if first == last else y + 32
@@ -86,7 +85,7 @@ def _room(title: str, purpose: str, first: int, last: int) -> list[str]:
         _text(x + 16, middle - 6, title, 15, "#5c3d00", "600"),
         _text(x + 16, middle + 16, purpose, 12, "#5c3d00"),
     ]
-    # A bracket along the stations that ask it.
+    # A bracket along the steps that use it.
     edge = LEFT + BOX + (30 if inner else 14)
     top = _top(first) + 8
     parts.append(

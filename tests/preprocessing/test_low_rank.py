@@ -29,7 +29,7 @@ def rms(filled, X, gone):
 
 
 def naive(X, rank, iterations=500):
-    """The fixed point of math.md §14, plainly: standardise, fill, SVD, shrink, fill again."""
+    """The fixed point of docs/method.md §14, plainly: standardise, fill, SVD, shrink, fill again."""
     gone = np.isnan(X)
     mean, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     Z = np.where(gone, 0.0, (X - mean) / scale)
