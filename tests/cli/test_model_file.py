@@ -53,7 +53,7 @@ def test_other_versions_are_noted(model, table, tmp_path, monkeypatch):
         ("system", "types that are not superfactor's: os.system; a file that superfactor fit wrote"),
     ],
 )
-def test_impostors_are_refused(name, message, model, table, tmp_path):
+def test_foreign_files_are_refused(name, message, model, table, tmp_path):
     FOREIGN_FILES[name][0](tmp_path / "m.skops", model)
     line = refused("predict", tmp_path / "m.skops", table, "--out", tmp_path / "out")
     assert line.startswith(f"error: {tmp_path / 'm.skops'}: ")

@@ -1,4 +1,4 @@
-"""A small study: patients with a label that two of the genes know about, their sex and age."""
+"""A small table of patients: a label that two of the genes predict, sex and age."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ ROLES = {"target": "status", "id": "patient", "covariates": ["sex", "age"]}
 
 
 def cohort(n=40, p=12, classes=("normal", "tumoral"), seed=0):
-    """Patients with a label that two of the genes know about, their sex and age."""
+    """Return a table of patients: a label that two of the genes predict, sex and age."""
     rng = np.random.default_rng(seed)
     number = np.arange(n) % len(classes)
     X = rng.normal(size=(n, p)).round(4)
@@ -23,5 +23,5 @@ def cohort(n=40, p=12, classes=("normal", "tumoral"), seed=0):
 
 
 def said(study):
-    """The notes of a study as sentences."""
+    """Return the notes of a study as text."""
     return [str(note) for note in study.notes]

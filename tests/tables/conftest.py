@@ -5,7 +5,7 @@ from superfactor.tables import read_study
 
 @pytest.fixture
 def read(tmp_path):
-    """`read_study` of tables that are written first: the first as ``t.csv``, others by their names."""
+    """A `read_study` that first writes its tables: the first as ``t.csv``, others under their names."""
 
     def run(data, phenotype=None, blocks=None, **parameters):
         def written(name, table):

@@ -1,4 +1,4 @@
-"""Labels in a file of their own, features in several: joined by names, and nobody is lost in silence."""
+"""Join labels and features from several files by sample names; lost samples are reported."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ PEOPLE = ["patient", "status", "sex", "age"]
 
 
 def people():
-    """In another order than the table, two unknown to it, and one of the table missing."""
+    """Phenotypes in another order than the table, with two further samples and one missing."""
     known = cohort()[PEOPLE].drop(index=5)
     known = pd.concat([known, known.head(2).assign(patient=["X1", "X2"])])
     return known.sample(frac=1, random_state=0)
@@ -28,17 +28,17 @@ def same(study, other):
     assert study.ids.tolist() == other.ids.tolist()
 
 
-def test_labels_in_a_file_of_their_own(read):
+def test_labels_in_a_separate_file(read):
     study = read(cohort()[["patient", *GENES]], people(), **ROLES)
     same(study, read(cohort().drop(index=5), **ROLES))
-    told = study.joined
-    assert (told["by"], told["samples"]) == ("patient", 39)
-    lost = [(group["why"], sorted(group["first"])) for group in told["lost"]]
+    joined = study.joined
+    assert (joined["by"], joined["samples"]) == ("patient", 39)
+    lost = [(group["why"], sorted(group["first"])) for group in joined["lost"]]
     assert lost == [("not in people.csv", ["P005"]), ("not in t.csv", ["X1", "X2"])]
     assert "1 sample of t.csv left out, not in people.csv: 'P005'" in said(study)
 
 
-def test_the_column_of_names_is_found(read):
+def test_column_of_names_is_found(read):
     table = cohort()[["patient", *GENES]].rename(columns={"patient": ""})
     study = read(table, people(), target="status", covariates=["sex", "age"])
     assert (study.joined["by"], study.roles.id) == ("patient", "patient")
@@ -49,63 +49,63 @@ def test_the_column_of_names_is_found(read):
     [
         (lambda d: d.assign(patient=d["patient"].str.lower()), "no sample of"),
         (lambda d: d.drop(columns="patient"), "id: there is no column 'patient'"),
-        (lambda d: pd.concat([d, d.head(1)]), "1 name of a sample in column 'patient' occurs more"),
+        (lambda d: pd.concat([d, d.head(1)]), "1 sample name in column 'patient' occurs more"),
         (
             lambda d: d.reset_index(drop=True).assign(patient=lambda d: d["patient"].where(d.index > 0)),
-            "no name of a sample in column 'patient' at line 2",
+            "missing sample name in column 'patient' at line 2",
         ),
     ],
     ids=["other-names", "no-names", "twice", "empty"],
 )
-def test_names_that_join_nothing(change, message, read):
+def test_unusable_sample_names_are_refused(change, message, read):
     with pytest.raises(TableError) as caught:
         read(cohort()[["patient", *GENES]], change(people()), **ROLES)
     assert message in str(caught.value) and "people.csv" in str(caught.value)
     assert caught.value.kind == "join"
 
 
-def test_no_column_with_the_names(read):
+def test_missing_column_of_names_is_refused(read):
     table = cohort()[["patient", *GENES]].rename(columns={"patient": ""})
     others = people().assign(patient=lambda d: d["patient"] + "x")
     with pytest.raises(
-        TableError, match=r"no column has the names .* such as 'P000', 'P001' and 38 more; here"
+        TableError, match=r"no column has the sample names .* such as 'P000', 'P001' and 38 more; here"
     ):
         read(table, others, target="status")
-    with pytest.raises(TableError, match=r"t\.csv: id is required, the column with the names of samples"):
+    with pytest.raises(TableError, match=r"t\.csv: id is required, the column with the sample names"):
         read(cohort()[GENES], others[["status", "age"]], target="status")
 
 
-def test_files_must_not_contradict_each_other(read):
+def test_contradicting_files_are_refused(read):
     data = cohort()
-    # Alike where both say something, 61.0 for 61 too; what is empty in one is in the other.
+    # Values agree where both files have one (61.0 equals 61); an empty cell is filled from the other file.
     table = data.assign(age=data["age"].astype(float), sex=data["sex"].where(data.index > 3))
     same(read(table, people(), **ROLES), read(data.drop(index=5), **ROLES))
     with pytest.raises(TableError) as caught:
         read(data.assign(status="tumoral"), people(), **ROLES)
     assert "column 'status' differs between" in str(caught.value)
     # P005 is not in people.csv.
-    assert "for 20 of 39 samples, the first of them 'P000': 'normal' and 'tumoral'" in str(caught.value)
-    # What has no part in the study may say anything.
+    assert "for 20 of 39 samples, first for 'P000': 'normal' and 'tumoral'" in str(caught.value)
+    # Columns that are not used may differ.
     assert (
         len(read(data.assign(status=1), people(), target="sex", id="patient", drop=["status", "age"]).y) == 39
     )
     a = data[["patient", "status", *GENES[:6]]]
     b = data.assign(status=data["status"].where(data.index != 7, "normal"))[["patient", "status", *GENES[6:]]]
-    with pytest.raises(TableError, match="for 1 of 40 samples, the first of them 'P007': 'tumoral' and"):
+    with pytest.raises(TableError, match="for 1 of 40 samples, first for 'P007': 'tumoral' and"):
         read(None, blocks={"a": a, "b": b}, target="status", id="patient")
 
 
 @pytest.mark.parametrize(
     "files", [{"blocks": {"t": "t.csv"}}, {"phenotype": "t.csv"}, {"blocks": {"b": "../{}/t.csv"}}]
 )
-def test_the_same_file_twice(files, tmp_path):
+def test_same_file_twice_is_refused(files, tmp_path):
     cohort().to_csv(tmp_path / "t.csv", index=False)
     files = {
         role: tmp_path / file if isinstance(file, str) else
         {name: tmp_path / path.format(tmp_path.name) for name, path in file.items()}
         for role, file in files.items()
     }  # fmt: skip
-    with pytest.raises(TableError, match=r"the same file twice|blocks=\{'t': '…'\}: files is a block of"):
+    with pytest.raises(TableError, match=r"the same file twice|blocks=\{'t': '…'\}: files already is"):
         read_study(tmp_path / "t.csv", **files, **ROLES)
 
 
@@ -118,13 +118,13 @@ def two_blocks():
     return {"rna": rna, "protein": data[["patient", *GENES[8:]]].drop(index=7)}
 
 
-def test_blocks_are_scaled_side_by_side(read):
+def test_blocks_are_joined_and_scaled(read):
     study = read(None, people(), two_blocks(), **ROLES)
     data = cohort().drop(index=5)
     X = data[GENES].to_numpy()
     X[[2, 3], :8] = np.nan
     X[data.index.get_loc(7), 8:] = np.nan
-    # Samples that only the second table has come after all others.
+    # Samples that only the second table has come last.
     order = [i for i in range(39) if i not in (2, 3)] + [2, 3]
     np.testing.assert_array_equal(study.X, X[order])
     assert study.blocks == {"rna": (0, 8), "protein": (8, 12)}
@@ -159,7 +159,7 @@ def test_new_samples_without_a_block(read):
             read(None, people(), wrong, like=study)
 
 
-def test_names_that_two_blocks_have(read):
+def test_equal_names_in_two_blocks_get_a_prefix(read):
     data = cohort()
     blocks = {"x": data[["patient", *GENES[:3]]], "y": data[["patient", *GENES[2:4]]]}
     study = read(None, people(), blocks, target="status", id="patient", drop=["sex", "age"])
@@ -167,7 +167,7 @@ def test_names_that_two_blocks_have(read):
     assert read(None, people(), {"x": blocks["x"]}, like=study).names == study.names
 
 
-def test_a_table_is_a_block_beside_others(read):
+def test_a_table_and_a_block(read):
     study = read(cohort()[[*PEOPLE, *GENES[:8]]], blocks={"protein": two_blocks()["protein"]}, **ROLES)
     assert study.blocks == {"t": (0, 8), "protein": (8, 12)}
     assert len(study.y) == 40
@@ -209,7 +209,7 @@ def annotated(data, folder):
 
 
 @pytest.mark.parametrize("write", [features_in_rows, two_sheets, without_names, annotated])
-def test_the_same_study_in_other_files(write, tmp_path):
+def test_same_study_in_other_formats(write, tmp_path):
     data = cohort().drop(columns=["sex", "age"]).set_axis(["patient", "status", *SYMBOLS], axis=1)
     file, more = write(data, tmp_path)
     study = read_study(file, target="status", **more)
@@ -217,14 +217,14 @@ def test_the_same_study_in_other_files(write, tmp_path):
     np.testing.assert_allclose(X, data[SYMBOLS], rtol=1e-14)  # Excel has 16 digits
     assert study.y.tolist() == data["status"].tolist()
     assert study.ids.tolist() == data["patient"].tolist()
-    if write is annotated:  # what a study has read is known: the layer of files that have some
+    if write is annotated:  # the layer is remembered, and ignored for formats without layers
         np.testing.assert_array_equal(read_study(file, like=study).X, data[SYMBOLS])
         data.to_csv(tmp_path / "t.csv", index=False)
         np.testing.assert_array_equal(read_study(tmp_path / "t.csv", like=study).X, data[SYMBOLS])
     if write is without_names:
-        assert "t.npz has no names of samples: they are in the order of people.csv" in said(study)
+        assert "t.npz has no sample names: its rows are matched to people.csv by order" in said(study)
         data.head(30).to_csv(tmp_path / "people.csv", index=False)
-        with pytest.raises(TableError, match=r"40 rows without names of samples, but .* has 30"):
+        with pytest.raises(TableError, match=r"40 rows without sample names, but .* has 30"):
             read_study(file, target="status", **more)
 
 
@@ -251,25 +251,25 @@ def test_sparse_stays_sparse(tmp_path):
     assert study.search_options(standardize=False)["preprocess"] is None
     logs = read_study(tmp_path / "t.npz", target="y", drop="batch", log2=True)
     np.testing.assert_allclose(logs.X.toarray(), np.log2(np.maximum(X, 1)))
-    # A plain table of the same samples is taken as the model takes them, and the other way round.
+    # A dense table of new samples is converted to the form of the model.
     plain = pd.DataFrame(X, columns=study.names).assign(batch=study.covariates["batch"])
     plain.to_csv(tmp_path / "t.csv", index=False)
     new = read_study(tmp_path / "t.csv", like=study)
     assert sp.issparse(new.design)
     np.testing.assert_array_equal(new.design.toarray(), study.design.toarray())
     adjusted = read_study(tmp_path / "t.npz", target="y", adjust=["batch"])
-    assert said(adjusted) == ["sparse values were adjusted: their zeros are written out, 1 MB"]
+    assert said(adjusted) == ["sparse values were adjusted, and are now dense: 1 MB"]
     np.testing.assert_array_equal(adjusted.X, X)
 
 
-def test_sparse_values_that_are_refused(tmp_path, monkeypatch):
+def test_large_sparse_values_are_not_made_dense(tmp_path, monkeypatch):
     sparse_table(tmp_path)
     monkeypatch.setattr("superfactor.tables.columns.numbers.MOST_DENSE", 100)
-    with pytest.raises(TableError, match="can only be adjusted once zeros are written out, and 40 x 20 of"):
+    with pytest.raises(TableError, match="must be made dense to be adjusted, and 40 x 20 values"):
         read_study(tmp_path / "t.npz", target="y", adjust=["batch"])
 
 
-def test_arrays_beside_a_table(tmp_path):
+def test_arrays_joined_to_a_table(tmp_path):
     names = {"feature_names": np.array(["a", "b", "c"]), "obs_names": np.array([f"P{i}" for i in range(6)])}
     people = pd.DataFrame({"patient": names["obs_names"], "status": list("xyxyxy"), "d": np.arange(6) / 4})
     people.to_csv(tmp_path / "people.csv", index=False)
@@ -284,7 +284,7 @@ def test_arrays_beside_a_table(tmp_path):
         blocks = {"arrays": tmp_path / "t.npz", "table": tmp_path / "people.csv"}
         two = read_study(blocks, **roles)
         assert two.names == ("a", "b", "c", "d")
-        assert any("put beside others" in line for line in said(two)) == sp.issparse(values)
+        assert any("joined to dense values" in line for line in said(two)) == sp.issparse(values)
     X[3, 1] = np.inf
     for values in (X, sp.csr_matrix(X)):
         np.savez(tmp_path / "t.npz", **(_parts(values) | names))

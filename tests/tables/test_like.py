@@ -1,4 +1,4 @@
-"""New samples in the columns of a study: other formats, empty cells, other names, labels elsewhere."""
+"""Read new samples in the columns of a study: other formats, empty cells, other names of columns."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,11 @@ def test_columns_are_those_of_the_study(order, study, read):
         (lambda d: d, {"id": "name"}, "id: there is no column 'name'"),
         (lambda d: d.drop(columns="status"), {"target": "status"}, "the one that holds it with target"),
         (lambda d: d, {"target": "diagnosis"}, "with the outcome is missing; add it, or name"),
-        (lambda d: d.assign(status="?"), {"target": "status"}, "holds '?'; the model knows normal, tumoral"),
+        (
+            lambda d: d.assign(status="?"),
+            {"target": "status"},
+            "holds '?'; the classes of the model are normal, tumoral",
+        ),
     ],
     ids=["columns", "level", "names", "labels", "other-labels", "class"],
 )
@@ -49,29 +53,30 @@ def test_refusals(change, parameters, message, study, read):
     assert message in str(caught.value)
 
 
-def test_a_level_that_is_unknown_is_refused_in_the_name_of_all_files(study, read, tmp_path):
+def test_unknown_level_is_refused_and_names_all_files(study, read, tmp_path):
     people = NEW.assign(sex="X")[["patient", "sex", "age"]]
     with pytest.raises(TableError) as caught:
         read(NEW[["patient", *GENES]], people, like=study)
     assert f"{tmp_path / 't.csv'} + {tmp_path / 'people.csv'}: covariate 'sex' is 'X'" in str(caught.value)
-    assert "write it as one of these, leave the cell empty, or leave such samples out" in str(caught.value)
+    assert "use one of these, leave the cell empty, or leave such samples out" in str(caught.value)
 
 
-def test_empty_cells_that_the_study_did_not_have(study, read):
+def test_empty_covariates_in_new_samples(study, read):
     frequent, middle = study.encoding["sex"][0], study.encoding["age"][0]
     new = read(NEW.assign(sex=[None, "NA", *NEW["sex"][2:]], age=NEW["age"].where(NEW.index > 0)), like=study)
     assert new.design[:2, 12].tolist() == [0, 0]
     assert new.design[0, 13] == middle
     assert said(new) == [
-        "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2): too few of the samples "
-        f"fitted are for an indicator (5 are required), so the most frequent level {frequent!r} stands in",
-        "covariate 'age' is empty for 1 sample(s), the first at sample Q0 (line 2): too few of the samples "
-        f"fitted are for an indicator (5 are required), so the median {middle:g} stands in",
+        "covariate 'sex' is empty for 2 sample(s), the first at sample Q0 (line 2): fewer than 5 training "
+        "samples had an empty cell, too few for an indicator, so the most frequent level "
+        f"{frequent!r} is used",
+        "covariate 'age' is empty for 1 sample(s), the first at sample Q0 (line 2): fewer than 5 training "
+        f"samples had an empty cell, too few for an indicator, so the median {middle:g} is used",
     ]
 
 
-def test_models_of_before_keep_their_reference(study, read):
-    """The first level is the reference, whichever it is; numbers without a median have no gaps."""
+def test_models_of_earlier_versions_keep_their_reference_level(study, read):
+    """The first level is the reference; numbers without a median allow no missing values."""
     about = study.record | {"covariates": {"sex": ["(empty)", "F", "M"], "age": []}}
     new = read(NEW.assign(sex=[None, "F", "M", *NEW["sex"][3:]]), like=about)
     np.testing.assert_array_equal(new.design[:3, 12:14], [[0, 0], [1, 0], [0, 1]])
@@ -85,36 +90,37 @@ def test_levels_that_all_look_like_numbers(ending, read, tmp_path):
     levels = ["20230101", "20230102", "pilot", ""]
     data = cohort().drop(columns="sex").assign(batch=levels * 10)
     study = read(data, target="status", id="patient", covariates=["batch", "age"], adjust=["batch"])
-    # Numbers now; pandas makes them 20230101.0 where others are missing.
+    # pandas reads them as 20230101.0 if others are missing.
     part = data[data["batch"] != "pilot"].assign(batch=lambda d: pd.to_numeric(d["batch"]))
     path = tmp_path / f"new.{ending}"
     part.to_csv(path, index=False) if ending == "csv" else part.to_parquet(path)
     np.testing.assert_array_equal(read_study(path, like=study).design, study.design[part.index])
 
 
-def test_batches_that_the_study_did_not_have(read):
+def test_new_and_missing_batches(read):
     data = cohort(n=60).assign(batch=np.array(["May", "June", "July"])[np.arange(60) % 3])
     study = read(data, **ROLES, adjust="batch")
     new = read(data.assign(batch=data["batch"].replace("July", "August")), like=study)
     assert np.isnan(new.design[:, 14:]).all(axis=1).tolist() == (data["batch"] == "July").tolist()
-    assert any("'batch' is empty, or no level that was fitted, for 20 of 60" in line for line in said(new))
+    assert any("'batch' is empty or an unknown level for 20 of 60" in line for line in said(new))
     new = read(data.drop(columns="batch"), like=study)
     assert any(
-        "no column 'batch', for which the model is adjusted: nothing of it" in line for line in said(new)
+        "no column 'batch', for which the model is adjusted: the features of all" in line
+        for line in said(new)
     )
 
 
 def test_names_of_samples(study, read):
     new = read(NEW.drop(columns="patient"), like=study)
     assert new.ids.tolist() == [str(i) for i in range(1, 41)]
-    assert said(new) == ["no column 'patient' with names of samples: rows are numbered, and id names another"]
+    assert said(new) == ["no column 'patient' with sample names: rows are numbered; id names another column"]
     new = read(NEW.rename(columns={"patient": ""})[["", *NEW.columns[1:]]], like=study)
     assert (new.roles.id, new.ids[0], new.notes) == ("row name", "Q0", ())
     new = read(NEW.rename(columns={"patient": "person"}), like=study, id="person")
     assert new.ids.tolist() == NEW["patient"].tolist()
 
 
-def test_labels_of_another_column_and_spelling(study, read):
+def test_labels_from_another_column_or_with_another_spelling(study, read):
     table = NEW.assign(status=NEW["status"].where(NEW.index > 4, "?"))
     new = read(table.rename(columns={"status": "diagnosis"}), like=study, target="diagnosis", unlabeled="?")
     assert new.y.tolist() == [None] * 5 + NEW["status"].tolist()[5:]
@@ -123,10 +129,10 @@ def test_labels_of_another_column_and_spelling(study, read):
     assert read(floats, like=numbers, target="status").y.tolist() == [0, 1] * 20
 
 
-def test_gaps_are_the_means_of_the_training_samples(study, read):
+def test_missing_values_are_training_means(study, read):
     new = read(NEW.assign(gene3=NEW["gene3"].where(NEW.index > 2)), like=study)
     assert (new.gaps.impute, new.missing[:4].tolist()) == ("training means", [1 / 12] * 3 + [0])
-    assert "filled in by means of the training samples, which had no gaps" in said(new)[0]
+    assert "filled in by means of the training samples, which had no missing values" in said(new)[0]
     model = SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[12, 13], certify=None)
     steps = make_pipeline(StandardScaler(), model)
     steps.steps[0] = ("scaler", steps.steps[0][1])
@@ -140,6 +146,6 @@ def test_gaps_are_the_means_of_the_training_samples(study, read):
 
 
 @pytest.mark.parametrize("like", [3, {}, {"covariates": None}], ids=str)
-def test_what_is_no_record_is_refused(like):
-    with pytest.raises(TypeError, match=r"like=\w+: a Study is required, or the record of a model"):
+def test_other_objects_than_a_record_are_refused(like):
+    with pytest.raises(TypeError, match=r"like=\w+: a Study is required, or superfactor"):
         read_study("new.csv", like=like)

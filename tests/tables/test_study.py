@@ -1,4 +1,4 @@
-"""One table as a study: X, y and what goes with them, what is refused, and what is noted."""
+"""Read one table as a study: X, y and the other attributes, errors and notes."""
 
 import numpy as np
 import pandas as pd
@@ -56,15 +56,15 @@ def test_a_table_becomes_a_study(read):
         (
             lambda d: d.assign(centre="Lyon", batch="b"),
             "cells",
-            "no numbers in columns 'centre', 'batch'; leave out with drop, or say what they are with id, "
+            "no numbers in columns 'centre', 'batch'; leave out with drop, or give their role with id, "
             "covariates or adjust",
         ),
-        (lambda d: d.assign(status="normal"), "labels", "column 'status' has one class only, 'normal'"),
+        (lambda d: d.assign(status="normal"), "labels", "column 'status' has only one class, 'normal'"),
         (lambda d: d.assign(status=None), "labels", "column 'status' is empty for all 40 samples"),
         (
             lambda d: d.assign(status=d["gene0"]),
             "target",
-            "task='regression' predicts them as numbers, task='classes' takes each for a class; times until",
+            "task='regression' predicts them as numbers, task='classes' makes each a class; times until",
         ),
         (
             lambda d: d.loc[[*range(40)] * 2].assign(status=range(80)),
@@ -81,7 +81,7 @@ def test_a_table_becomes_a_study(read):
             "labels",
             "'TUMOR', 'Tumor' and 'tumor' differ only in case or blanks; write them alike",
         ),
-        (lambda d: d.drop(columns="status"), "roles", "phenotype='FILE' is for labels in a file of"),
+        (lambda d: d.drop(columns="status"), "roles", "phenotype='FILE' reads labels from a separate"),
         (lambda d: d.rename(columns={"status": "state"}), "roles", "'status'; did you mean 'state'?"),
         (lambda d: d.rename(columns={"age": "Age"}), "roles", "covariates: there is no column 'age'; did"),
         (lambda d: d.filter(regex="patient|status|sex|age"), "roles", "no columns are left to factorize"),
@@ -98,7 +98,7 @@ def test_a_table_becomes_a_study(read):
         (lambda d: d.iloc[:0], "file", "no samples below the header"),
     ],
 )
-def test_refusals(change, kind, message, read):
+def test_bad_tables_are_refused(change, kind, message, read):
     with pytest.raises(TableError) as caught:
         read(change(cohort()), **ROLES)
     assert message in str(caught.value)
@@ -116,17 +116,17 @@ def test_refusals(change, kind, message, read):
         ({**LABELS, "layout": "x"}, "layout='x': auto, samples or features is required"),
         (
             {**LABELS, "min_class": 30},
-            "no class has 30 samples or more; two are required: leave out min_class, or",
+            "no class has 30 samples or more; two are required: leave out min_class or",
         ),
     ],
 )
-def test_parameters_that_cannot_be(parameters, message, read):
+def test_bad_parameters_are_refused(parameters, message, read):
     with pytest.raises(TableError) as caught:
         read(cohort(), **parameters)
     assert message in str(caught.value)
 
 
-def test_files_and_groups_that_cannot_be(read):
+def test_missing_files_and_groups_are_refused(read):
     with pytest.raises(TableError, match="files or blocks: a table is required"):
         read_study(target="status")
     data = cohort().assign(family=lambda d: d["sex"].where(d.index > 2))
@@ -134,11 +134,11 @@ def test_files_and_groups_that_cannot_be(read):
         read(data, **LABELS, group="family")
 
 
-def test_messages_are_said_in_the_words_of_who_shows_them(read):
+def test_messages_with_settings_in_other_words(read):
     with pytest.raises(TableError) as caught:
         read(cohort().assign(centre="Lyon"), **LABELS)
     line = caught.value.said(lambda setting: f"<{setting.name}>")
-    assert line.endswith("leave out with <drop>, or say what they are with <id>, <covariates> or <adjust>")
+    assert line.endswith("leave out with <drop>, or give their role with <id>, <covariates> or <adjust>")
     (note,) = read(cohort().assign(no=range(40)), **LABELS).notes
     assert (note.kind, note.fields) == ("identifier", {"column": "no"})
     assert note.parts[1] == Setting("drop", "no")
@@ -162,7 +162,7 @@ def test_messages_are_said_in_the_words_of_who_shows_them(read):
     ],
     ids=lambda value: "-".join(map(str, value)) if value else "",
 )
-def test_labels_are_those_that_are_written(classes, expected, read):
+def test_labels_keep_their_spelling(classes, expected, read):
     study = read(cohort(classes=classes), **LABELS)
     assert study.y.tolist() == list(expected or classes) * 20
     again = read(cohort(classes=classes), like=study, target="status")
@@ -173,12 +173,13 @@ def test_samples_without_a_label(read):
     data = cohort().assign(status=lambda d: d["status"].where(d.index > 5, "?"))
     study = read(data.assign(no=1.5), **LABELS)
     assert said(study) == [
-        "the label '?' of 6 samples is a class, and looks like none: unlabeled='?' takes it for no label"
+        "the label '?' of 6 samples is taken as a class, but looks like a missing label: unlabeled='?' "
+        "treats it as missing"
     ]
     study = read(data, **LABELS, unlabeled="?")
     assert study.y[:6].tolist() == [None] * 6
     assert study.labeled.tolist() == [False] * 6 + [True] * 34
-    assert said(study) == ["6 of 40 samples have no label: they shape the factors, and are predicted"]
+    assert said(study) == ["6 of 40 samples have no label: they contribute to the factors and are predicted"]
     assert said(read(cohort(), **LABELS, unlabeled="-1")) == ["unlabeled='-1': no label is '-1'"]
 
 
@@ -197,7 +198,7 @@ def test_rare_classes(read):
     assert read(families, **LABELS, group="family", min_class=3).rare == {"c": 1}
 
 
-# --- covariates, confounders, gaps ----------------------------------------------------------------
+# --- covariates, confounders, missing values ----------------------------------------------------------------
 
 
 def fitted(study):
@@ -220,8 +221,9 @@ def test_empty_covariates(read):
     assert study.encoding["age"] == [middle, "missing"]
     assert study.encoding["sex"][-1] == "(empty)"
     assert said(study) == [
-        "covariate 'sex': empty cells count as a level of their own",
-        f"covariate 'age': empty cells take the median {middle:g}, and the column age=missing says where",
+        "covariate 'sex': empty cells are a separate level",
+        f"covariate 'age': empty cells are replaced by the median {middle:g} and marked in the column "
+        "age=missing",
     ]
     np.testing.assert_array_equal(study.design[:, -1], data.index % 5 == 0)
     np.testing.assert_array_equal(study.design[:, -2], data["age"].fillna(middle))
@@ -234,7 +236,7 @@ def batches(words=("May", "June", "July"), **more):
     return data.assign(batch=np.array(words)[np.arange(60) // 2 % 3], **more)
 
 
-def test_confounders_leave_as_the_adjuster_has_it(read):
+def test_confounders_are_removed_as_by_adjuster(read):
     data = batches()
     roles = {"target": "status", "id": "patient", "drop": "sex", "covariates": "age", "adjust": "batch"}
     study = read(data, **roles)
@@ -244,7 +246,7 @@ def test_confounders_leave_as_the_adjuster_has_it(read):
     assert study.column_names[13:] == ("adjust:batch=July", "adjust:batch=June", "adjust:batch=May")
     assert study.confounders["batch"].tolist() == data["batch"].tolist()
     numbered = read(batches((1, 2, 3)), **roles)
-    assert said(numbered) == ["adjust='batch': 3 different whole numbers, taken as categories"]
+    assert said(numbered) == ["adjust='batch': 3 different integers, taken as categories"]
     assert fitted(numbered) == pytest.approx(expected, rel=1e-9)
     both = read(data, **roles | {"covariates": "batch", "drop": ["sex", "age"]})
     assert (len(both.covariate_names), list(both.levels)) == (2, ["batch"])
@@ -256,23 +258,23 @@ def test_confounders_leave_as_the_adjuster_has_it(read):
     [
         (lambda d: "May", "'May' for every sample; there is nothing to adjust for"),
         (lambda d: d["patient"], "60 different values; at most 50 levels, or numbers, are possible"),
-        (lambda d: d["status"], "adjust='batch': every level has one label only"),
-        (lambda d: np.where(d.index, "a", "b"), "adjust='batch': one sample only of 'b'; all that sets"),
-        (lambda d: d["sex"].where(d.index > 3), "'batch' is empty, or no level that was fitted, for 4 of 60"),
+        (lambda d: d["status"], "adjust='batch': every level has only one label"),
+        (lambda d: np.where(d.index, "a", "b"), "adjust='batch': only one sample of 'b'; adjusting removes"),
+        (lambda d: d["sex"].where(d.index > 3), "'batch' is empty or an unknown level for 4 of 60"),
     ],
     ids=["one", "many", "labels", "alone", "unknown"],
 )
-def test_batches_that_are_worth_a_word(batch, message, read):
+def test_notes_and_errors_about_batches(batch, message, read):
     data = cohort(n=60).assign(batch=batch)
     try:
-        told = said(read(data, **LABELS, adjust="batch"))
+        lines = said(read(data, **LABELS, adjust="batch"))
     except TableError as error:
-        told = [str(error)]
-    assert any(message in line for line in told)
+        lines = [str(error)]
+    assert any(message in line for line in lines)
 
 
-def holes():
-    """The cohort with holes, one feature of nothing else, and one sample of mostly such."""
+def with_missing_values():
+    """The cohort with missing values, one empty feature and one sample that is mostly missing."""
     data = cohort()
     data[GENES] = data[GENES].mask(np.random.default_rng(0).random((40, 12)) < 0.05)
     data["gene5"] = np.nan
@@ -281,8 +283,8 @@ def holes():
 
 
 @pytest.mark.parametrize("impute", ["lowrank", "mean"])
-def test_gaps_are_filled_in(impute, read):
-    data = holes()
+def test_missing_values_are_imputed(impute, read):
+    data = with_missing_values()
     study = read(data, **ROLES, impute=impute)
     X = data[[g for g in GENES if g != "gene5"]]
     share = X.isna().to_numpy().mean()
@@ -296,7 +298,7 @@ def test_gaps_are_filled_in(impute, read):
     assert said(study) == [
         "1 feature without any value left out: 'gene5'",
         f"{100 * share:.1f} % of the values are missing and filled in by {how}",
-        "1 of 40 samples miss more than half of the features: 'P007'; what is said of them is mostly a guess",
+        "1 of 40 samples miss more than half of the features: 'P007'; results for them are uncertain",
     ]
     np.testing.assert_allclose(study.missing, X.isna().mean(axis=1))
     steps = LowRankImputer(passthrough_columns=[11, 12]) if impute == "lowrank" else SimpleImputer()
@@ -309,31 +311,31 @@ def test_gaps_are_filled_in(impute, read):
     assert [name for name, _ in steps["preprocess"].steps] == ["imputer", "adjuster", "scaler"]
 
 
-def test_gaps_that_are_refused(read):
-    data = holes()
+def test_missing_values_are_refused(read):
+    data = with_missing_values()
     row, column = np.argwhere(data[GENES].isna())[0]
     with pytest.raises(TableError) as caught:
         read(data, **ROLES, impute="none")
     where = f"a missing value at sample P{row:03} (line {row + 2}), column 'gene{column}'"
-    assert where in str(caught.value) and "impute='lowrank' fills in" in str(caught.value)
+    assert where in str(caught.value) and "impute='lowrank' fills it in" in str(caught.value)
 
 
-def test_centred_columns_only(read):
+def test_columns_are_only_centered(read):
     options = read(cohort(), **ROLES).search_options(standardize=False)
     assert options == {"impute": "lowrank", "preprocess": "center", "covariate_columns": [12, 13]}
 
 
-def test_a_sheet_that_may_be_the_wrong_one(tmp_path):
+def test_error_suggests_another_sheet(tmp_path):
     pytest.importorskip("openpyxl")
     with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
         cohort().drop(columns="status").to_excel(book, sheet_name="cover", index=False)
         cohort().to_excel(book, sheet_name="values", index=False)
-    with pytest.raises(TableError, match=r"\(sheet 'cover' was read, not values: sheet names another\)"):
+    with pytest.raises(TableError, match=r"\(sheet 'cover' was read, not values; sheet selects another\)"):
         read_study(tmp_path / "book.xlsx", **LABELS)
     assert len(read_study(tmp_path / "book.xlsx", **LABELS, sheet="values").y) == 40
 
 
-def test_all_rows_are_no_copy(read):
+def test_rows_returns_all_rows_without_copy(read):
     study = read(cohort(), **ROLES)
     assert study.rows(np.arange(40)) is study.design
     for positions in (np.arange(39), np.arange(40)[::-1], [3, 1]):

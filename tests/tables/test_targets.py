@@ -1,4 +1,4 @@
-"""Targets of every kind: which kind columns are, and y in the form that estimators take."""
+"""Target columns: their kind, and y in the form that estimators take."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def read(tmp_path):
 # --- one column -------------------------------------------------------------------------------------
 
 
-def test_numbers_are_asked_for(read):
+def test_numbers_require_a_task(read):
     values = RNG.normal(size=N).round(2)
     study = read({"v": values}, target="v", task="regression")
     assert (study.outcome, study.targets, study.y.dtype.kind) == ("numbers", ("v",), "f")
@@ -37,12 +37,14 @@ def test_numbers_are_asked_for(read):
         read({"v": values}, target="v")
 
 
-def test_gaps_and_words_for_no_number(read):
+def test_missing_numbers(read):
     cells = [*map(str, range(N - 3)), "", "NA", "unknown"]
     study = read({"v": cells}, target="v", task="regression", unlabeled="unknown")
     assert study.labeled.sum() == N - 3 and np.isnan(study.y[-3:]).all()
-    assert "3 of 40 samples have no value: they shape the factors, and are predicted" in said(study)
-    with pytest.raises(TableError, match="column 'v': 'unknown' is not a number, at line 41; numbers are"):
+    assert "3 of 40 samples have no value: they contribute to the factors and are predicted" in said(study)
+    with pytest.raises(
+        TableError, match="column 'v': 'unknown' is not a number, at line 41; numbers or empty"
+    ):
         read({"v": cells}, target="v", task="regression")
 
 
@@ -51,27 +53,27 @@ def test_decimal_commas(read):
     np.testing.assert_allclose(study.y, np.arange(N) + 0.5)
 
 
-def test_few_whole_numbers_are_classes_and_that_is_said(read):
+def test_few_integers_are_classes_with_a_note(read):
     grade = np.arange(N) % 3 + 1
     study = read({"grade": grade}, target="grade")
     assert study.outcome == "classes" and study.y.tolist() == grade.tolist()
     (note,) = said(study)
-    assert "whole numbers from 1 to 3, taken as 3 classes without an order: task='regression'" in note
+    assert "holds integers from 1 to 3, taken as 3 classes without an order: task='regression'" in note
     assert "counts" not in note
     assert said(read({"grade": grade % 2}, target="grade")) == []
     assert said(read({"grade": grade}, target="grade", task="classes")) == []
 
 
-def test_counts_are_recognised_and_suggested(read):
+def test_counts_are_suggested(read):
     visits = np.r_[np.zeros(15), np.ones(12), [2] * 6, [3] * 4, 5, 7, 9].astype(int)
     assert "task='counts' as counts" in said(read({"visits": visits}, target="visits"))[0]
     study = read({"visits": visits}, target="visits", task="counts")
     assert study.outcome == "counts" and study.y.tolist() == visits.tolist()
-    with pytest.raises(TableError, match=r"holds -1, at line 2; counts are whole numbers from 0"):
+    with pytest.raises(TableError, match=r"holds -1 at line 2; counts must be integers from 0"):
         read({"visits": visits - 1}, target="visits", task="counts")
 
 
-def test_the_exposure_is_a_column_of_its_own(read):
+def test_exposure_is_a_separate_column(read):
     columns = {"visits": np.arange(N) % 7, "years": 1 + np.arange(N) / 10, "age": np.arange(N) + 30}
     study = read(columns, target="visits", task="counts", exposure="years", covariates="age")
     assert study.design.shape == (N, 7) and study.X.shape == (N, 5)
@@ -87,7 +89,7 @@ def test_the_exposure_is_a_column_of_its_own(read):
 
 
 def test_constant_numbers_and_copies(read):
-    with pytest.raises(TableError, match="column 'v' has one value only, 7, in all 40 samples"):
+    with pytest.raises(TableError, match="column 'v' has only one value, 7, in all 40 samples"):
         read({"v": 7}, target="v", task="regression")
     study = read({"v": 3 * X["g1"] + 2}, target="v", task="regression")
     assert said(study) == [
@@ -109,8 +111,11 @@ def test_several_flags(read):
     assert study.y.shape == (N, 3)
     np.testing.assert_array_equal(study.y[:, 0], EVENTS)
     assert np.isnan(study.y[0, 2]) and study.labeled.all()
-    assert "some samples lack some of the labels: 'her2' (1); they count for the others" in said(study)
-    with pytest.raises(TableError, match="column 'pr' has one value only, yes"):
+    assert (
+        "some labels of some samples are missing: 'her2' (1); these samples count for their other labels"
+        in said(study)
+    )
+    with pytest.raises(TableError, match="column 'pr' has only one value, yes"):
         read({**columns, "pr": "yes"}, target=["er", "pr"])
 
 
@@ -146,20 +151,20 @@ def test_mixtures_are_refused(read):
     ids=["0/1", "TRUE/FALSE", "R", "words"],
 )
 @pytest.mark.parametrize("swapped", [False, True])
-def test_events_as_they_are_written(cells, more, note, swapped, read):
+def test_codes_of_events(cells, more, note, swapped, read):
     roles = {"time": "status", "event": "days"} if swapped else {"time": "days", "event": "status"}
     study = read({"days": TIMES, "status": cells}, **roles, **more)
     assert (study.outcome, study.targets) == ("times", (roles["time"], roles["event"]))
     np.testing.assert_array_equal(study.y["event"], EVENTS)
     np.testing.assert_array_equal(study.y["time"], TIMES)
     np.testing.assert_array_equal(check_survival(study.y, study.X, "test").values[:, 1], TIMES)
-    assert any("the other way round" in line for line in said(study)) >= swapped
+    assert any("swapped" in line or "other way round" in line for line in said(study)) >= swapped
     assert note is None or any(note in line for line in said(study))
     again = read_study(study.path, like=study, **roles)
     np.testing.assert_array_equal(again.y, study.y)
 
 
-def test_times_that_are_not_known(read):
+def test_unknown_times(read):
     study = read({"days": [None, 0, *TIMES[2:]], "dead": EVENTS.astype(int)}, time="days", event="dead")
     assert not study.labeled[0] and study.labeled[1:].all()
     assert any("1 sample with time 0" in line for line in said(study))
@@ -173,19 +178,19 @@ def test_times_that_are_not_known(read):
         (
             {"dead": ["a", "b"] * 20},
             {},
-            "'dead' holds the words 'a', 'b'; say which of them means an event, with",
+            "'dead' holds the words 'a', 'b'; give the word that means an event with",
         ),
-        ({"dead": ["alive", "died"] * 20}, {}, "which of them means an event, with event_word='died'"),
+        ({"dead": ["alive", "died"] * 20}, {}, "give the word that means an event with event_word='died'"),
         ({"dead": ["a", "b"] * 20}, {"event_word": "c"}, "event_word='c': no sample has it; column 'dead'"),
         ({"dead": np.arange(N)}, {}, "'dead' holds 40 different numbers; 0 and 1, or R's 1 and 2, are"),
         ({"dead": None}, {}, "none of the 0 samples with a time has an event"),
-        ({}, {"target": "dead"}, "time and event are an outcome of their own: leave out target"),
-        ({}, {"event": None}, "time needs event, the column that says whether the event was seen"),
+        ({}, {"target": "dead"}, "time and event already are the outcome: leave out target"),
+        ({}, {"event": None}, "time needs event, the column that states whether the event was seen"),
         ({}, {"event": "ded"}, "event: there is no column 'ded'; did you mean 'dead'?"),
         ({}, {"min_class": 3}, "min_class is for one column of classes; leave it out"),
     ],
 )
-def test_times_refused(columns, more, message, read):
+def test_bad_times_are_refused(columns, more, message, read):
     table = {"days": TIMES, "dead": EVENTS.astype(int), **columns}
     with pytest.raises(TableError) as caught:
         read(table, **{"time": "days", "event": "dead", **more})
