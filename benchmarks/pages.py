@@ -1,7 +1,8 @@
-"""The measured tables of docs/, from the numbers that are kept: `python -m benchmarks pages`.
+"""Write the measured tables of docs/ from benchmarks/results/: `python -m benchmarks pages`.
 
-A table lies between `<!-- benchmark: NAME -->` and `<!-- end -->`. Sentences about it are the page's own: who
-measures again reads them, too. A table whose benchmark has no numbers yet stays as it is.
+A table lies between `<!-- benchmark: NAME -->` and `<!-- end -->`; version, machine and date of a benchmark
+lie between `<!-- measured: NAME -->` and `<!-- end -->`. The sentences around a table are written by hand:
+read them after each new measurement. A table without results stays as it is.
 """
 
 from __future__ import annotations
@@ -9,22 +10,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from datetime import date
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.growth import exponents
 from benchmarks.reading import MEASURES, means
 from benchmarks.relatives import METHODS
-from benchmarks.rivals import PIPELINE, RIVALS
 from benchmarks.tables import markdown, text
 
 Row = dict[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = Path(__file__).parent / "results"
-PAGES = ("benchmarks.md", "choose.md", "scaling.md", "unlabelled.md", "paper/paper.md")
-OURS = "superfactor auto"
+PAGES = ("benchmarks.md", "choose.md", "unlabelled.md", "paper/paper.md")
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
 NAMES = {
@@ -33,20 +32,26 @@ NAMES = {
     "singh": "prostate, 102 × 12,600",
 }
 BLOCK = re.compile(r"<!-- benchmark: (\S+) -->\n\n(.*?)\n\n<!-- end -->", re.DOTALL)
+MEASURED = re.compile(r"<!-- measured: (\S+) -->(.*?)<!-- end -->")
 
 
-def kept() -> dict[str, list[Row]]:
-    """All rows by benchmark; those of scale, which share names with others, as "scale/…"."""
-    found: dict[str, list[Row]] = {}
+def _figures() -> dict[str, dict[str, Any]]:
+    """All results by benchmark; those of scale as "scale/…", since some share a name with others."""
+    found: dict[str, dict[str, Any]] = {}
     for file in ("results", "choose", "scale", "nvidia-h200"):
         before = "" if file in ("results", "choose") else "scale/"
         figures = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
-        found |= {before + name: figure["rows"] for name, figure in figures.items()}
+        found |= {before + name: figure for name, figure in figures.items()}
     return found
 
 
+def kept() -> dict[str, list[Row]]:
+    """The rows of all results by benchmark."""
+    return {name: figure["rows"] for name, figure in _figures().items()}
+
+
 def write() -> None:
-    """Put the kept numbers into the pages."""
+    """Update the tables of all pages."""
     rows = kept()
     for name in PAGES:
         page = DOCS / name
@@ -54,7 +59,7 @@ def write() -> None:
 
 
 def renewed(page: str, rows: dict[str, list[Row]]) -> str:
-    """The page with every table made anew whose numbers are there; the line of dashes is the page's own."""
+    """The page with new tables for all benchmarks in `rows`; rows of dashes are kept."""
 
     def block(found: re.Match[str]) -> str:
         if found[1] not in TABLES:
@@ -67,7 +72,19 @@ def renewed(page: str, rows: dict[str, list[Row]]) -> str:
             lines[1] = old[1]
         return "\n".join([f"<!-- benchmark: {found[1]} -->", "", *lines, "", "<!-- end -->"])
 
-    return BLOCK.sub(block, page)
+    figures = _figures()
+
+    def measured(found: re.Match[str]) -> str:
+        return f"<!-- measured: {found[1]} -->{origin(figures[found[1]]['machine'])}<!-- end -->"
+
+    return MEASURED.sub(measured, BLOCK.sub(block, page))
+
+
+def origin(machine: Row) -> str:
+    """Version, machine and date of a benchmark."""
+    day = date.fromisoformat(machine["date"])
+    device = machine.get("device") or machine["processor"]
+    return f"superfactor {machine['superfactor']}, {device}, {day.day} {day:%B %Y}"
 
 
 # --- cells ------------------------------------------------------------------------------------------
@@ -78,30 +95,11 @@ def seconds(value: float | None) -> str:
     return "too long" if value is None else f"{value:.1f} s" if value >= 9.5 else f"{value:.2g} s"
 
 
-def milliseconds(value: float) -> str:
-    """Of single steps."""
-    return f"{value:,.0f} ms" if value >= 9.5 else f"{value:.2g} ms"
-
-
 def ratio(one: float | None, other: float | None) -> str:
     """How many times as long; nothing where either is not known."""
     if one is None or other is None:
         return ""
     return f"{one / other:,.0f}" if one / other >= 9.5 else f"{one / other:.2g}"
-
-
-def fit(row: Row) -> str:
-    """Time, memory and accuracy of a fit."""
-    memory = "–" if row["peak MB"] is None else f"{row['peak MB']:,.0f} MB"
-    accuracy = "–" if row["accuracy"] is None else f"{100 * row['accuracy']:.1f} %"
-    return f"{seconds(row['fit s'])}, {memory}, {accuracy}"
-
-
-def arrival(row: Row) -> str:
-    """Time until the optimum, or in brackets what was left."""
-    if row["to 1e-6 s"] is not None:
-        return seconds(row["to 1e-6 s"])
-    return "–" if row["excess"] is None else f"({row['excess']:.0e})"
 
 
 def best_bold(cells: list[str], best: Callable[[Iterable[float]], float] = max) -> list[str]:
@@ -123,54 +121,6 @@ def by(rows: list[Row], *keys: str) -> dict[str, dict[Any, Row]]:
 # --- docs/benchmarks.md, docs/unlabelled.md -----------------------------------------------------------
 
 
-def _speed(rows: list[Row]) -> Table:
-    others = ("superfactor lpgd", "superfactor bcd", "SupervisedMF LPGD", "SupervisedMF BCD")
-    head = ["features × samples", "model", "whole fit", "of the pipeline's"]
-    head += ["to the optimum", "`lpgd`", "`bcd`", "release's LPGD", "release's BCD"]
-    table = [
-        [case, model, seconds(of[OURS, model]["fit s"])]
-        + [ratio(of[OURS, model]["fit s"], of[PIPELINE, None]["fit s"])]
-        + [arrival(of[name, model]) for name in (OURS, *others)]
-        for case, of in by(rows, "method", "model").items()
-        for model in MODELS
-    ]
-    return head, table
-
-
-def _peers(rows: list[Row]) -> Table:
-    who = [(OURS, "filter"), (OURS, "feature")]
-    who += [(name, None) for name in (PIPELINE, "PLS-DA", "LDA", "NMF + LR")]
-    head = ["features × samples", "filter", "feature", "`TruncatedSVD` + LR", "PLS-DA", "LDA", "NMF + LR"]
-    return head, [[case, *(fit(of[w]) for w in who)] for case, of in by(rows, "method", "model").items()]
-
-
-def _rivals(rows: list[Row]) -> Table:
-    head = ["features × samples", *(f"`{w.split()[0]}` + LR" if w == PIPELINE else w for w in RIVALS)]
-    return head, [[case, *(fit(of[w]) for w in RIVALS)] for case, of in by(rows, "method").items()]
-
-
-def _iterations(rows: list[Row]) -> Table:
-    head = ["features × samples", "X", "model", "`lpgd`", "release's LPGD", "times faster"]
-    return head, [
-        [
-            *(row[key] for key in ("case", "X", "model")),
-            *(milliseconds(row[key]) for key in ("ours ms", "release ms")),
-            f"{row['times']:,.0f}",
-        ]
-        for row in rows
-    ]
-
-
-def _growth(rows: list[Row]) -> Table:
-    lines = exponents(rows)
-    axes = [key for key in lines[0] if key not in ("method", "model")]
-    return ["", *axes], [
-        [", ".join(filter(None, (line["method"], line["model"])))]
-        + ["" if line[axis] is None else f"{line[axis]:.1f}" for axis in axes]
-        for line in lines
-    ]
-
-
 def _accuracy(rows: list[Row]) -> Table:
     methods = [key for key in rows[0] if key != "table"]
     table = []
@@ -179,17 +129,6 @@ def _accuracy(rows: list[Row]) -> Table:
         cells = best_bold([f"{row[method]:.1f}" for method in methods])
         table.append([f"the same, {scale}" if scale else NAMES.get(name, name), *cells])
     return ["", *(method.replace("+", " + ") for method in methods)], table
-
-
-def _classes(rows: list[Row]) -> Table:
-    head = ["features × samples", "model", "whole fit", "of the pipeline's", "proven optimal"]
-    return head, [
-        [
-            f"{row['classes']} digits, 64 × {row['n']:,}",
-            *(row["model"], seconds(row["fit s"]), ratio(row["fit s"], row["pipeline s"]), row["proven"]),
-        ]
-        for row in rows
-    ]
 
 
 def _defaults(rows: list[Row]) -> Table:
@@ -223,20 +162,12 @@ def _searches(rows: list[Row]) -> Table:
 def _hard(rows: list[Row]) -> Table:
     keys = ["problems", "proven", "unproven", "beaten", "by 1 % of supervised", "certificates violated"]
     head = ["", *keys[:3], "beaten by 1e-6", "by 1 %", keys[-1]]
-    return head, [[f"{row['case']}, {row['of']}", *(row[key] for key in keys)] for row in rows]
+    return head, [[row["case"], *(row[key] for key in keys)] for row in rows if row["of"] == "all"]
 
 
 def _reading(rows: list[Row]) -> Table:
     head = ["", "return", "differ (q ≤ 0.05)", "at the right end", "against their end"]
     return head, [[row["method"], *(f"{row[key]:.0%}" for key in MEASURES)] for row in means(rows)]
-
-
-def _reading_tables(rows: list[Row]) -> Table:
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    return ["samples × features", "classes", *methods], [
-        [case, of[methods[0]]["classes"], *best_bold([f"{of[m]['returned']:.0%}" for m in methods])]
-        for case, of in by(rows, "method").items()
-    ]
 
 
 def _labels(rows: list[Row]) -> Table:
@@ -251,7 +182,7 @@ def _labels(rows: list[Row]) -> Table:
     return ["", *methods], table
 
 
-# --- docs/choose.md, docs/scaling.md ------------------------------------------------------------------
+# --- docs/choose.md, large data -------------------------------------------------------------------------
 
 
 def _side_by_side(key: str, places: int, best: Any = max) -> Callable[[list[Row]], Table]:
@@ -279,22 +210,6 @@ def _guided(rows: list[Row]) -> Table:
     ]
 
 
-def _scale_growth(rows: list[Row]) -> Table:
-    costs = ("s an iteration", "s a question", "s a round")
-    head = ["series", "n", "stored values", "κ", "an iteration", "a question", "a round"]
-    sizes = [
-        [row["series"], f"{row['n']:,}", f"{row['nnz']:,}", row["κ"]]
-        + [f"{text(1e3 * row[cost])} ms" for cost in costs]
-        for row in rows
-        if "exponent in" not in row
-    ]
-    laws = [row for row in rows if "exponent in" in row]
-    return head, sizes + [
-        [row["series"], "exponent in", row["exponent in"], "", *(f"**{row[cost]:.2f}**" for cost in costs)]
-        for row in laws
-    ]
-
-
 def _scale_memory(rows: list[Row]) -> Table:
     keys = ("anonymous MB, less codes and y", "resident MB, less codes and y", "codes and y MB", "scratch MB")
     head = ["storage", "n", "peak", "mapped pages included", "codes and y", "temporary files"]
@@ -302,16 +217,6 @@ def _scale_memory(rows: list[Row]) -> Table:
     return head, [
         [row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f} MB" for key in keys)] for row in sizes
     ]
-
-
-def _scale_million(rows: list[Row]) -> Table:
-    of = {row["X"]: row for row in rows}
-    file = of["file"]
-    cells = (f"{text(file['s'])} s", f"{file['passes']:.3g}", f"{text(file['s beyond reading'])} s")
-    table = [["file", *cells]]
-    if "memory" in of:
-        table.append(["memory", f"{text(of['memory']['s'])} s", "", f"{text(of['memory']['s'])} s"])
-    return ["X", "whole fit", "passes", "beyond reading"], table
 
 
 def _scale_gpu(rows: list[Row]) -> Table:
@@ -324,38 +229,22 @@ def _scale_gpu(rows: list[Row]) -> Table:
     ]
 
 
-def _scale_cluster(rows: list[Row]) -> Table:
-    ways = [row for row in rows if "objective" in row]
-    head = ["", "whole fit", "objective against the plain process"]
-    return head, [[row["who"], f"{text(row['s'])} s", _apart(row)] for row in ways]
-
-
 def _apart(row: Row) -> str:
     return f"{row['relative difference']:.0e}" if "relative difference" in row else ""
 
 
 # Name of a table: whose rows it is made of, and how.
 TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
-    "speed": ("comparison", _speed),
-    "peers": ("comparison", _peers),
-    "classes": ("classes", _classes),
-    "iterations": ("lpgd", _iterations),
-    "growth": ("growth", _growth),
     "accuracy": ("accuracy", _accuracy),
-    "rivals": ("rivals", _rivals),
     "defaults": ("defaults", _defaults),
     "searches": ("searches", _searches),
     "hard": ("hard", _hard),
     "reading": ("reading", _reading),
-    "reading-tables": ("reading", _reading_tables),
     "labels": ("labels", _labels),
     "choose-accuracy": ("choose", _side_by_side("accuracy", 1)),
     "choose-variance": ("choose", _side_by_side("variance", 1)),
     "choose-seconds": ("choose", _side_by_side("CPU s", 2, min)),
     "guided": ("guided", _guided),
-    "scale-growth": ("scale/growth", _scale_growth),
     "scale-memory": ("scale/memory", _scale_memory),
-    "scale-million": ("scale/million", _scale_million),
     "scale-gpu": ("scale/gpu", _scale_gpu),
-    "scale-cluster": ("scale/cluster", _scale_cluster),
 }

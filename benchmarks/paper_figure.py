@@ -1,46 +1,45 @@
-"""The figure of docs/paper/paper.md, from the numbers that are kept: `python -m benchmarks pages`."""
+"""Draw the figure of docs/paper/paper.md from the results of `defaults`: `python -m benchmarks pages`."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from benchmarks.pages import DOCS, MODELS, Row, kept
+from benchmarks.pages import DOCS, Row, kept
 
 FIGURE = DOCS / "paper" / "time.png"
-# As marked in the figure, also without colours.
+# Shapes differ, so that the figure can be read without colours.
 MARKS = {"filter": ("o", "#0072b2"), "feature": ("s", "#d55e00")}
 INCHES, DOTS = (6.5, 3.7), 300  # the width of the printed text
 
 
 def write() -> None:
-    """Draw it from the kept numbers."""
-    draw(times(kept()["rivals"]))
+    """Draw the figure from benchmarks/results/."""
+    draw(times(kept()["defaults"]))
 
 
 def times(rows: list[Row]) -> list[dict[str, Any]]:
-    """Marks of the figure: which table, which model, how many pipelines, whether the optimum is proven."""
-    marks = []
-    for row in rows:
-        if row["method"] in MODELS:
-            name = row["case"].partition(", ξ")[0]
-            if name.startswith("200"):  # all of them are balanced, and differ in their classes
-                name = name.replace(", balanced", "") + ("" if "classes" in name else ", 2 classes")
-            pipelines = float(f"{row['pipelines']:.3g}")
-            marks.append({"table": name, "model": row["method"], "times": pipelines, "proven": row["proven"]})
-    return marks
+    """Return the marks of the figure: table, model, time in pipelines, and whether the optimum is proven."""
+    return [
+        {
+            "table": row["table"],
+            "model": row["model"],
+            "times": float(f"{row['pipelines']:.3g}"),
+            "proven": row["proven"],
+        }
+        for row in rows
+    ]
 
 
 def draw(marks: list[dict[str, Any]]) -> None:
-    """The figure; the marks themselves are kept in its description."""
+    """Draw the marks; the image description stores them for the test."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
 
-    order = sorted(marks, key=lambda mark: _place(mark["table"]))
-    tables = list(dict.fromkeys(mark["table"] for mark in order))
+    tables = list(dict.fromkeys(mark["table"] for mark in marks))
     with plt.rc_context({"font.size": 8.5, "axes.spines.top": False, "axes.spines.right": False}):
         figure, axes = plt.subplots(figsize=INCHES, layout="constrained")
         for mark in marks:
@@ -57,21 +56,15 @@ def draw(marks: list[dict[str, Any]]) -> None:
         axes.invert_yaxis()
         axes.grid(axis="x", color="0.9", lw=0.6)
         axes.set_axisbelow(True)
-        axes.set_xlabel("time of a fit, in fits of TruncatedSVD + LogisticRegression")
+        axes.set_xlabel("time of a fit, in fits of PCA or TruncatedSVD + LogisticRegression")
         handles = [
             Line2D([], [], ls="", marker=shape, color=colour, mfc=colour if proven else "white")
             for shape, colour in MARKS.values()
             for proven in (True, False)
         ]
-        said = [f"{model}, {word}" for model in MARKS for word in ("proven optimal", "not proven")]
-        axes.legend(handles, said, loc="upper right", frameon=False, fontsize=8)
-        # No software version inside, so that equal figures are equal files.
+        labels = [f"{model}, {word}" for model in MARKS for word in ("proven optimal", "not proven")]
+        axes.legend(handles, labels, loc="best", frameon=False, fontsize=8)
+        # Without the version of the software, equal figures are equal files.
         about = {"Software": None, "Description": json.dumps(marks)}
         figure.savefig(FIGURE, dpi=DOTS, facecolor="white", metadata=about)
         plt.close(figure)
-
-
-def _place(table: str) -> int:
-    """Wide tables first, then tall and small ones, then more and more classes; else as they come."""
-    starts = ("54,676", "35,982", "2,480", "784", "200", "digits")
-    return next(place for place, start in enumerate(starts) if table.startswith(start))

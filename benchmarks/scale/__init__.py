@@ -1,4 +1,4 @@
-"""Scale: `python -m benchmarks scale [figures]`, and beside a GPU `python -m benchmarks.scale.gpu`.
+"""Scale: `python -m benchmarks scale [figures]`, and on a GPU `python -m benchmarks.scale.gpu`.
 
 ============= ====================================================================================
 file          idea
@@ -14,6 +14,5 @@ file          idea
 ``planted``   data of any length, made block by block
 ``ledger``    what a fit asks of its samples
 ``workers``   a cluster of processes on loopback
-``page``      the measured parts of docs/scaling.md
 ============= ====================================================================================
 """

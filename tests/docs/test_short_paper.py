@@ -59,4 +59,4 @@ def test_figures_and_tables_are_there_and_spoken_of():
 
 def test_the_figure_shows_the_kept_numbers():
     with Image.open(paper_figure.FIGURE) as figure:
-        assert json.loads(figure.info["Description"]) == paper_figure.times(KEPT["rivals"])
+        assert json.loads(figure.info["Description"]) == paper_figure.times(KEPT["defaults"])
