@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 
 from superfactor.outcomes import Classes
-from superfactor.outcomes.figures.proportions import balanced_interval, wilson
+from superfactor.outcomes.metrics.proportions import balanced_interval, wilson
 
 
 def drawn(n, classes, missing=(), seed=0):

@@ -7,11 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 from superfactor.outcomes import Classes
-from superfactor.outcomes.figures.probabilities import calibration, chance_of
+from superfactor.outcomes.metrics.probabilities import calibration, chance_of
 from superfactor.selection.judging.intervals import bounded, corrected_interval
 
 KIND = Classes()
-measures = KIND.figures
+measures = KIND.metric_values
 
 
 def predictions(classes, n=200, seed=0):

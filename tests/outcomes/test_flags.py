@@ -45,7 +45,7 @@ def judged():
 
 def test_figures_are_scikit_learns_of_the_known_entries(judged):
     truth, rows = judged
-    found = FLAGS.figures(truth, rows)
+    found = FLAGS.metric_values(truth, rows)
     known = [~np.isnan(column) for column in truth.T]
     pairs = [(t[k], r[k]) for t, r, k in zip(truth.T, rows.T, known, strict=True)]
     areas = [roc_auc_score(t, r) for t, r in pairs]
@@ -56,7 +56,7 @@ def test_figures_are_scikit_learns_of_the_known_entries(judged):
     every, said = (np.concatenate(x) for x in zip(*pairs, strict=True))
     assert found["log_loss"] == pytest.approx(log_loss(every, said))
     assert found["brier"] == pytest.approx(brier_score_loss(every, said))
-    table = FLAGS.figures_by_label(["a", "b", "c"], truth, rows)
+    table = FLAGS.metrics_by_label(["a", "b", "c"], truth, rows)
     assert [row[0] for row in table] == ["a", "b", "c"]
     assert [row[1] for row in table] == [k.sum() for k in known]
     np.testing.assert_allclose(
@@ -68,8 +68,8 @@ def test_a_label_with_one_answer_has_no_area(judged):
     truth, rows = judged
     truth = truth.copy()
     truth[:, 1] = 1.0
-    others = [FLAGS.figures(truth[:, [c]], rows[:, [c]])["roc_auc"] for c in (0, 2)]
-    assert FLAGS.figures(truth, rows)["roc_auc"] == pytest.approx(np.mean(others))
+    others = [FLAGS.metric_values(truth[:, [c]], rows[:, [c]])["roc_auc"] for c in (0, 2)]
+    assert FLAGS.metric_values(truth, rows)["roc_auc"] == pytest.approx(np.mean(others))
 
 
 def test_chance_is_uniform_without_knowledge_and_small_with_it(judged):
@@ -165,7 +165,7 @@ def test_search_and_nested_scores_and_samples_from_elsewhere(table):
     truth = D[judged].to_numpy(dtype=float)
     known = ~np.isnan(truth[:, 1])
     area = roc_auc_score(truth[known, 1], nested.predictions[known, 1])
-    assert FLAGS.figures_by_label(nested.names, truth, nested.predictions)[1][3] == pytest.approx(area)
+    assert FLAGS.metrics_by_label(nested.names, truth, nested.predictions)[1][3] == pytest.approx(area)
     found = external_scores(search, X, D[["c", "a", "b"]])
     assert found.summary["roc_auc"]["mean"] == pytest.approx(
         np.mean([roc_auc_score(truth[k, c], search.predict_proba(X[judged])[k, c]) for c in range(3)

@@ -67,17 +67,19 @@ def test_figures_of_numbers_are_those_of_scikit_learn(targets):
     rng = np.random.default_rng(0)
     y = rng.standard_normal((40, targets))
     rows = y + rng.standard_normal(y.shape)
-    found = NUMBERS.figures(y[:, 0] if targets == 1 else y, rows)
+    found = NUMBERS.metric_values(y[:, 0] if targets == 1 else y, rows)
     assert found["r2"] == pytest.approx(r2_score(y, rows))
     assert found["mean_absolute_error"] == pytest.approx(mean_absolute_error(y, rows))
-    assert np.isnan(NUMBERS.figures(y[:1], rows[:1])["r2"])
+    assert np.isnan(NUMBERS.metric_values(y[:1], rows[:1])["r2"])
 
 
 def test_figures_of_times():
     _, y = survival()
-    assert TIMES.figures(y, -y[:, 1:])["concordance"] == 1.0
-    assert TIMES.figures(y, np.zeros((80, 1)))["concordance"] == 0.5
-    assert np.isnan(TIMES.figures(y[y[:, 0] == 0], np.zeros((int(np.sum(y[:, 0] == 0)), 1)))["concordance"])
+    assert TIMES.metric_values(y, -y[:, 1:])["concordance"] == 1.0
+    assert TIMES.metric_values(y, np.zeros((80, 1)))["concordance"] == 0.5
+    assert np.isnan(
+        TIMES.metric_values(y[y[:, 0] == 0], np.zeros((int(np.sum(y[:, 0] == 0)), 1)))["concordance"]
+    )
 
 
 def test_p_values_of_noise_are_uniform():

@@ -5,8 +5,8 @@ import pytest
 
 from superfactor import SMFSurvival, SMFSurvivalCV
 from superfactor.outcomes import outcome_named
-from superfactor.outcomes.figures.kaplan_meier import kaplan_meier
-from superfactor.outcomes.figures.survival_metrics import (
+from superfactor.outcomes.metrics.kaplan_meier import kaplan_meier
+from superfactor.outcomes.metrics.survival_metrics import (
     brier_scores,
     calibration_slope,
     curve_times,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from superfactor.outcomes import Times
-from superfactor.outcomes.figures.kaplan_meier import kaplan_meier, log_rank, median_follow_up
-from superfactor.outcomes.figures.survival_metrics import hazard_ratio
+from superfactor.outcomes.metrics.kaplan_meier import kaplan_meier, log_rank, median_follow_up
+from superfactor.outcomes.metrics.survival_metrics import hazard_ratio
 from superfactor.outcomes.pages.times import risk_groups
 
 sksurv = pytest.importorskip("sksurv")

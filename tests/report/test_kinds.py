@@ -14,7 +14,7 @@ from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.estimators.targets import concordance
 from superfactor.interpretation import held_out_scores
 from superfactor.outcomes import Times
-from superfactor.outcomes.figures.survival_metrics import hazard_ratio
+from superfactor.outcomes.metrics.survival_metrics import hazard_ratio
 from superfactor.report import methods_paragraph
 from superfactor.report.facts import gather
 from superfactor.selection import SMFRegressorCV, SMFSurvivalCV, nested_scores

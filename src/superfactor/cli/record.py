@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.output.summary import performance_facts
 from superfactor.cli.training_samples import fingerprints
-from superfactor.outcomes.telling import telling_of
+from superfactor.outcomes.descriptions import description_of
 from superfactor.report.facts import Searched
 from superfactor.saving import versions
 from superfactor.selection import Scree, Verdict
@@ -116,7 +116,7 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
     predictions = record.get("predictions")
     if predictions is not None:
         predictions = predictions.astype(float)
-        predictions = telling_of(record["outcome"]).restored(predictions)
+        predictions = description_of(record["outcome"]).restored(predictions)
     # The file does not store the procedure: the scores are always those of its own model.
     return SimpleNamespace(**{**record, "verdict": verdict, "predictions": predictions, "procedure": None})
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from superfactor.outcomes.base import COVARIATES, FEWEST, Outcome, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
 from superfactor.outcomes.counts import Counts
-from superfactor.outcomes.figures.metric import Metric
 from superfactor.outcomes.flags import Flags
+from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.mixed import Mixed
 from superfactor.outcomes.numbers import Numbers
 from superfactor.outcomes.times import Times

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from superfactor._words import counted
 from superfactor.estimators.targets import Given
-from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.pages import Page
 from superfactor.outcomes.reading import Reading
 
@@ -78,7 +78,7 @@ class Outcome(Reading):
     """A kind of y. It has no state: methods take the truth, the rows or the fitted model.
 
     A kind that changes the `metrics` of another one also answers for these itself: `headline`, `chance`,
-    `guess_figures`, `least_intervals`; one that changes `decided` gives its metrics the same decision.
+    `guess_metric_values`, `least_intervals`; one that changes `decided` gives its metrics the same decision.
     """
 
     #: Short name: "classes", "flags", "numbers", "counts", "times".
@@ -97,12 +97,12 @@ class Outcome(Reading):
     ridge_name: ClassVar[str]
     #: How tables call the first, and what both are.
     pca_short: ClassVar[str]
-    rivals_words: ClassVar[str]
+    baselines_words: ClassVar[str]
     #: Of ridge regression as a rival: strengths C, for data whose first principal component has variance 1.
     strengths: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
     few_strengths: ClassVar[tuple[float, ...]] = (0.1, 1.0, 10.0, 100.0)
     #: Samples without which a search cannot score a fold.
-    fewest_judged: ClassVar[int] = 1
+    fewest_test_samples: ClassVar[int] = 1
     #: Of each stratum, samples or groups: one to judge by, two to choose by.
     fewest_units: ClassVar[int] = 3
     #: What a page of `superfactor.report` shows of this kind; None where there is no page for it.
@@ -274,7 +274,7 @@ class Outcome(Reading):
         """Rows (n, k) as they can be looked at together, from folds (n,) that had a model each."""
         return rows
 
-    def check_judged(self, model: Any) -> None:
+    def check_evaluable(self, model: Any) -> None:
         """Raise a TypeError for a model that does not say what is judged."""
 
     @abstractmethod
@@ -302,13 +302,13 @@ class Outcome(Reading):
         found = [metric.words for metric in self.metrics if metric.name == name]
         return found[0] if found else name.replace("_", " ")
 
-    def figures(self, truth: Any, rows: Any) -> dict[str, float]:
+    def metric_values(self, truth: Any, rows: Any) -> dict[str, float]:
         """The figure of each metric."""
         return {metric.name: metric.function(truth, rows) for metric in self.metrics}
 
-    def guess_figures(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
+    def guess_metric_values(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
         """Those of a guess, of a fold out of `everyone` (m, …)."""
-        return self.figures(truth, rows)
+        return self.metric_values(truth, rows)
 
     def confusion(self, truth: Any, rows: Any) -> Any:
         """A table (k, k) of true and predicted sorts; None where there are none."""
@@ -374,7 +374,7 @@ class Outcome(Reading):
         beside = COVARIATES in methods
         said = {
             self.pca_name: ("model: covariates + factors; " if beside else "")
-            + f"{self.pca_short}, ridge: {self.rivals_words}"
+            + f"{self.pca_short}, ridge: {self.baselines_words}"
             + (" with the covariates" if beside else ""),
             COVARIATES: "covar.: covariates alone",
             self.guess_name: f"guess: {self.guess_words(names, counts)}",

@@ -20,10 +20,10 @@ from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss, resolve_link
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
-from superfactor.outcomes.figures import absent, probabilities
-from superfactor.outcomes.figures.metric import Metric
-from superfactor.outcomes.figures.probabilities import SMALLEST, UNEQUAL
-from superfactor.outcomes.figures.proportions import balanced_interval, wilson
+from superfactor.outcomes.metrics import absent_classes, probabilities
+from superfactor.outcomes.metrics.metric import Metric
+from superfactor.outcomes.metrics.probabilities import SMALLEST, UNEQUAL
+from superfactor.outcomes.metrics.proportions import balanced_interval, wilson
 from superfactor.outcomes.pages import ClassPage
 from superfactor.outcomes.reading import (
     ShownClasses,
@@ -66,7 +66,7 @@ class Classes(Outcome):
     pca_name = "tuned PCA + logistic regression"
     ridge_name = "ridge logistic regression"
     pca_short = "PCA+LR"
-    rivals_words = "tuned logistic regressions"
+    baselines_words = "tuned logistic regressions"
     of_each = " of each class"
     shuffled = "labels"
     page = ClassPage()
@@ -139,7 +139,7 @@ class Classes(Outcome):
         return clone(search).set_params(class_weight=weights)
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return absent.log_likelihood(model, X, y, sample_weight)
+        return absent_classes.log_likelihood(model, X, y, sample_weight)
 
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
@@ -148,7 +148,7 @@ class Classes(Outcome):
         self, scorer: Callable[..., float], fitted: Any, X: Any, target: Target, test: Any, **extra: Any
     ) -> float:
         truth = target.values_at(test)
-        return absent.score_with_all_classes(scorer, fitted, X, truth, target.names, **extra)
+        return absent_classes.score_with_all_classes(scorer, fitted, X, truth, target.names, **extra)
 
     # --- folds --------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Classes(Outcome):
 
     # --- judging ------------------------------------------------------------------------------------
 
-    def check_judged(self, model: Any) -> None:
+    def check_evaluable(self, model: Any) -> None:
         if not hasattr(model, "predict_proba"):
             raise TypeError(
                 f"search={type(model).__name__}: it has no predict_proba, and probabilities are judged; "
@@ -186,7 +186,7 @@ class Classes(Outcome):
         counts = np.unique(truth, return_counts=True)[1]
         return "balanced_accuracy" if np.max(counts) > UNEQUAL * np.min(counts) else "accuracy"
 
-    def guess_figures(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
+    def guess_metric_values(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
         """Always the class that is most frequent in all of them, also where a training part has another."""
         always = np.zeros_like(rows)
         always[:, np.bincount(everyone).argmax()] = 1.0

@@ -23,7 +23,7 @@ from superfactor.estimators.targets import (
 )
 from superfactor.losses import Loss, PoissonLoss
 from superfactor.outcomes.base import FEWEST, Outcome, Steps
-from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.numbers import Numbers, shuffled_as_well
 from superfactor.outcomes.pages import CountPage
 from superfactor.outcomes.reading import Statistics, by_columns, with_numbers
@@ -89,7 +89,7 @@ class Counts(Numbers):
     pca_name = "tuned PCA + Poisson regression"
     ridge_name = "ridge Poisson regression"
     pca_short = "PCA+Poi."
-    rivals_words = "tuned Poisson regressions"
+    baselines_words = "tuned Poisson regressions"
 
     def is_of(self, model: Any, y: Any) -> bool:
         return getattr(model, "loss", None) == "poisson"
@@ -142,7 +142,7 @@ class Counts(Numbers):
     def strata(self, truth: Any) -> Any:
         return super().strata(_columns(truth))
 
-    def check_judged(self, model: Any) -> None:
+    def check_evaluable(self, model: Any) -> None:
         if isinstance(model, Pipeline) and model[-1].exposure_column is not None:
             raise TypeError(
                 "search=Pipeline: with exposure_column, SMFRegressorCV(loss='poisson', exposure_column=…, "

@@ -18,9 +18,9 @@ from superfactor.estimators.targets import Given
 from superfactor.losses import FlagsLoss, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Split, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
-from superfactor.outcomes.figures.metric import Metric
-from superfactor.outcomes.figures.probabilities import SMALLEST, roc_area
 from superfactor.outcomes.flag_folds import even_folds, rarest_answers
+from superfactor.outcomes.metrics.metric import Metric
+from superfactor.outcomes.metrics.probabilities import SMALLEST, roc_area
 from superfactor.outcomes.pages import FlagPage
 from superfactor.outcomes.reading import (
     ShownFlags,
@@ -106,7 +106,7 @@ class Flags(Outcome):
     pca_name = "tuned PCA + logistic regressions"
     ridge_name = "ridge logistic regressions"
     pca_short = "PCA+LR"
-    rivals_words = "tuned logistic regressions, one for each label"
+    baselines_words = "tuned logistic regressions, one for each label"
     of_each = " with 0 and with 1 in each label"
     shuffled = "labels"
     page = FlagPage()
@@ -191,8 +191,8 @@ class Flags(Outcome):
 
     # --- judging ------------------------------------------------------------------------------------
 
-    def check_judged(self, model: Any) -> None:
-        _CLASSES.check_judged(model)
+    def check_evaluable(self, model: Any) -> None:
+        _CLASSES.check_evaluable(model)
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
         found = model.predict_proba(X, **beside)
@@ -202,7 +202,7 @@ class Flags(Outcome):
     def guess(self, truth: Any, n: int, k: int) -> Any:
         return np.tile(np.nanmean(truth, axis=0), (n, 1))
 
-    def figures_by_label(self, names: Any, truth: Any, rows: Any) -> list[tuple[str, int, float, float]]:
+    def metrics_by_label(self, names: Any, truth: Any, rows: Any) -> list[tuple[str, int, float, float]]:
         """Of each label its name, how many samples it is known of, the share of ones, and the ROC area."""
         known = ~np.isnan(truth)
         areas = _areas(truth, rows)

@@ -22,7 +22,7 @@ class Mixed(Numbers):
     estimator = SMFMixed
     page = None
 
-    def check_judged(self, model: Any) -> None:
+    def check_evaluable(self, model: Any) -> None:
         raise TypeError(
             f"search={type(model).__name__}: outcomes of different kinds have no figure in common; "
             "scores(X, y) has one for each, and nested cross-validation is for one kind at a time"

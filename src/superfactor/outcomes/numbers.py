@@ -17,7 +17,7 @@ from superfactor.estimators import SMFRegressor, targets
 from superfactor.estimators.targets import Given
 from superfactor.losses import Loss, SquaredError
 from superfactor.outcomes.base import Outcome, Steps, Target
-from superfactor.outcomes.figures.metric import Metric
+from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.pages import NumberPage, Page
 from superfactor.outcomes.reading import Statistics, by_columns, of_leading, with_numbers
 from superfactor.outcomes.ridge import ridge_activations
@@ -56,11 +56,11 @@ class Numbers(Outcome):
     pca_name = "tuned PCA + regression"
     ridge_name = "ridge regression"
     pca_short = "PCA+reg."
-    rivals_words = "tuned regressions"
+    baselines_words = "tuned regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     few_strengths = (1e-3, 0.1, 10.0, 1000.0)
     page: ClassVar[Page | None] = NumberPage()
-    fewest_judged = 2
+    fewest_test_samples = 2
     fewest_units = 6
 
     # --- y ------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from superfactor.estimators import SMFSurvival
 from superfactor.estimators.targets import Given, check_survival, concordance, is_comparable, strata_of
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
-from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, kaplan_meier
-from superfactor.outcomes.figures.metric import Metric
-from superfactor.outcomes.figures.survival_metrics import (
+from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, kaplan_meier
+from superfactor.outcomes.metrics.metric import Metric
+from superfactor.outcomes.metrics.survival_metrics import (
     calibration_slope,
     curve_times,
     integrated_brier,
@@ -135,7 +135,7 @@ class Times(Outcome):
     pca_name = "tuned PCA + Cox regression"
     ridge_name = "ridge Cox regression"
     pca_short = "PCA+Cox"
-    rivals_words = "tuned Cox regressions"
+    baselines_words = "tuned Cox regressions"
     strengths = (1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0)
     few_strengths = (1e-3, 0.01, 0.1, 1.0)
     page = TimePage()

@@ -15,7 +15,7 @@ from superfactor.cli.output.screen import Screen
 from superfactor.cli.output.summary import figure, headline_row, interval, show_verdict, verdict_facts
 from superfactor.cli.training_samples import NEW, NO_LABEL, trained_on
 from superfactor.outcomes import outcome_named
-from superfactor.outcomes.telling import telling_of
+from superfactor.outcomes.descriptions import description_of
 from superfactor.saving import Saved, versions
 from superfactor.selection import external_scores
 from superfactor.tables.joining.source import Sources
@@ -34,15 +34,15 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     X, y = samples.design[new], known(samples.y[new])
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         found = external_scores(loaded.model, X, y)
-    telling = telling_of(samples.outcome)
-    counts = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
+    description = description_of(samples.outcome)
+    counts = f"{len(y):,} ({', '.join(description.samples(y, samples.targets))})"
     screen.fields([("model", str(model)), ("table", files.title), ("samples", counts)])
     _show(found, screen)
     screen.finish(
         {
             "versions": versions(),
             "samples": len(y),
-            **telling.sample_facts(y, samples.targets),
+            **description.sample_facts(y, samples.targets),
             **found.as_dict(),
             "verdict": verdict_facts(found.verdict),
         }
@@ -51,7 +51,7 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
 
 def _new_samples(loaded: Saved, samples: Study, screen: Screen) -> Any:
     """Return the positions of labeled samples whose outcome was not in the training data."""
-    labeled, lacking = np.flatnonzero(samples.labeled), telling_of(samples.outcome).lacking
+    labeled, lacking = np.flatnonzero(samples.labeled), description_of(samples.outcome).lacking
     if not len(labeled):
         raise UserError(f"{samples.path}: no sample has a {lacking}; the evaluation requires some")
     if len(labeled) < len(samples.y):

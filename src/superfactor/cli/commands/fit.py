@@ -80,7 +80,7 @@ def finish(
     if outputs.predictions is not None:
         if unlabeled is None:
             screen.note(
-                f"{outputs.predictions}: not written, because every sample has a {learned.telling.lacking}"
+                f"{outputs.predictions}: not written, because every sample has a {learned.description.lacking}"
             )
         else:
             unlabeled.write(outputs.predictions)
@@ -97,7 +97,7 @@ def finish(
     blocks = show_blocks(learned.model, X, screen, **analysis.shown)
     confounding = show_confounding(learned, screen, **analysis.shown)
     stability = found.show(factors, screen)
-    predictions = show_unlabeled(unlabeled, learned.telling.lacking, screen)
+    predictions = show_unlabeled(unlabeled, learned.description.lacking, screen)
     summary.performance(learned, screen)
     summary.verdict(learned, screen, None if found.near is None else found.near.statement)
     screen.print()

@@ -14,7 +14,7 @@ from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
-from superfactor.outcomes.telling import Telling, telling_of
+from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import nested_scores
 from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.judging.verdict import too_few
@@ -66,9 +66,9 @@ class Learned:
         return outcome_named(self.samples.outcome)
 
     @property
-    def telling(self) -> Telling:
+    def description(self) -> Description:
         """What is said of it."""
-        return telling_of(self.samples.outcome)
+        return description_of(self.samples.outcome)
 
     @property
     def known(self) -> Any:
@@ -217,17 +217,17 @@ def search_for(
 ) -> Any:
     """The search with the folds that this y (n, …) and groups allow, not yet fitted."""
     weights = {"class_weight": "balanced"} if settings.balance else {}
-    if weights and not telling_of(samples.outcome).has_classes:
+    if weights and not description_of(samples.outcome).has_classes:
         raise UserError(
             f"--balance: {samples.target!r} has no classes that could weigh the same; leave it out"
         )
     outcome, target = _target(samples, y)
     there = has_value(y)
     own = None if groups is None else groups[there]
-    needed = 2 * outcome.fewest_judged
+    needed = 2 * outcome.fewest_test_samples
     required = f"cross-validation needs {needed}{outcome.of_each}"
     fewest = _check_sizes(samples, outcome, target, own, needed, required)
-    folds = min(settings.cv or FOLDS, fewest // outcome.fewest_judged)
+    folds = min(settings.cv or FOLDS, fewest // outcome.fewest_test_samples)
     _check_ranks(settings.rank, len(y) - -(-len(target.truth) // folds), samples.n_features)
     positions = np.flatnonzero(there)
     with as_user_error():
@@ -258,7 +258,7 @@ def _check_ranks(rank: Any, n_samples: int, n_features: int) -> None:
 
 
 def _scores(learned: Learned) -> dict[str, Any]:
-    outcome, telling = learned.outcome, learned.telling
+    outcome, description = learned.outcome, learned.description
     model = learned.model
     _, everyone = _target(learned.samples, learned.part(learned.train)[1])
     everyone_truth = outcome.observed(everyone.truth, model, learned.labeled_part(learned.train)[0])
@@ -269,6 +269,6 @@ def _scores(learned: Learned) -> dict[str, Any]:
         X, y = learned.labeled_part(positions)
         names, truth = outcome.recognised(model, outcome.read(y, X, "superfactor"))
         truth, rows = outcome.observed(truth, model, X), outcome.rows(model, X, names)
-        return telling.score_facts(outcome, names, truth, rows, everyone_truth)
+        return description.score_facts(outcome, names, truth, rows, everyone_truth)
 
     return {"held_out": figures(learned.held_out), "training": figures(learned.known)}

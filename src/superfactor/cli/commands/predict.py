@@ -10,7 +10,7 @@ from superfactor.cli.output.files import check_table
 from superfactor.cli.output.predictions import predicted
 from superfactor.cli.output.screen import Screen
 from superfactor.cli.training_samples import NEW, TRAINED_ON, notes, trained_on
-from superfactor.outcomes.telling import telling_of
+from superfactor.outcomes.descriptions import description_of
 from superfactor.saving import versions
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.notes import occur_twice
@@ -28,7 +28,11 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
     with screen.step("write"):
         marks = trained_on(loaded.about, samples)
         found.write(out, **{TRAINED_ON: marks})
-    for note in (*samples.notes, *_namesakes(samples), *notes(marks, telling_of(samples.outcome).lacking)):
+    for note in (
+        *samples.notes,
+        *_namesakes(samples),
+        *notes(marks, description_of(samples.outcome).lacking),
+    ):
         screen.note(note)
     screen.fields(
         [

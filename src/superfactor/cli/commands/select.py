@@ -11,7 +11,7 @@ from superfactor.cli.options import Choice, TableReading
 from superfactor.cli.output import summary
 from superfactor.cli.output.files import check_paths, check_table, write_table
 from superfactor.cli.output.screen import Screen
-from superfactor.outcomes.telling import telling_of
+from superfactor.outcomes.descriptions import description_of
 from superfactor.saving import versions
 from superfactor.selection.search.results import choose
 from superfactor.tables import read_study
@@ -83,7 +83,7 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
 
     order = sorted(range(len(results["params"])), key=lambda i: (results["rank_test_score"][i], i))
     shown = order[:SHOWN] + [i for i in (simple,) if i not in order[:SHOWN]]
-    words, short, _ = telling_of(samples.outcome).score
+    words, short, _ = description_of(samples.outcome).score
     columns = [(name, "right") for name in ("place", "model", "rank", "xi", "lam", short, "s.d.")]
     rows = [_row(results, i, best, simple) for i in shown]
     settings = f"{len(shown)} of {len(order)} settings"
@@ -120,7 +120,7 @@ def _point(search: Any, i: int, kind: str) -> dict[str, Any]:
     results = search.cv_results_
     return {
         **results["params"][i],
-        telling_of(kind).score[2]: results["mean_test_score"][i],
+        description_of(kind).score[2]: results["mean_test_score"][i],
         "standard_deviation": results["std_test_score"][i],
     }
 

@@ -9,7 +9,7 @@ from superfactor.cli.errors import UserError
 from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import supervised_factors, top_features
 from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
-from superfactor.outcomes.telling import Telling, telling_of
+from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import Verdict
 
 # Features shown at each end of a factor, and told to scripts.
@@ -88,28 +88,28 @@ def show_factors(
     shown: int = SHOWN,
 ) -> None:
     """Print what each factor is good for, then the features at its ends; `about` is the model's record."""
-    telling = telling_of(about.get("outcome", "classes"))
+    description = description_of(about.get("outcome", "classes"))
     roles = {factor["role"] for factor in factors}
     if NOT_SHOWN in roles and PREDICTIVE not in roles:
         screen.print()
-        screen.print(_nothing(about["target"], covariates, telling), style="bold yellow")
-    _show_roles(factors, screen, telling)
+        screen.print(_nothing(about["target"], covariates, description), style="bold yellow")
+    _show_roles(factors, screen, description)
     _show_features(factors, screen, by, shown)
 
 
-def _nothing(target: str, covariates: bool, telling: Telling) -> str:
+def _nothing(target: str, covariates: bool, description: Description) -> str:
     if covariates:
         return (
             f"The factors were not shown to say more of {target!r} than the covariates do, on samples not "
-            f"seen: read none of them, and no feature, as {telling.not_to_be_read}."
+            f"seen: read none of them, and no feature, as {description.not_to_be_read}."
         )
     return (
         f"Nothing was shown to predict {target!r} on samples not seen: read no factor, and no feature, as "
-        f"{telling.not_to_be_read}."
+        f"{description.not_to_be_read}."
     )
 
 
-def _show_roles(factors: list[dict[str, Any]], screen: Screen, telling: Telling) -> None:
+def _show_roles(factors: list[dict[str, Any]], screen: Screen, description: Description) -> None:
     # With two classes every factor speaks for the same one: its sign is chosen so.
     outputs = list(factors[0]["coef"])
     alone = factors[0]["alone_out_of_fold"]
@@ -127,7 +127,7 @@ def _show_roles(factors: list[dict[str, Any]], screen: Screen, telling: Telling)
             columns += [("of", "left")]
             rows = [[*row, own["of"]] for row, own in zip(rows, figures, strict=True)]
     screen.table("Factors", columns, rows)
-    screen.legend(_legend(factors, outputs, telling))
+    screen.legend(_legend(factors, outputs, description))
 
 
 def _says(factor: dict[str, Any], outputs: list[str]) -> str:
@@ -139,17 +139,19 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
     return str(factor["direction"]).replace(", ", "\n")
 
 
-def _legend(factors: list[dict[str, Any]], outputs: list[str], telling: Telling) -> list[tuple[str, str]]:
+def _legend(
+    factors: list[dict[str, Any]], outputs: list[str], description: Description
+) -> list[tuple[str, str]]:
     """What the words of the table mean, of those that are in it."""
     roles = [factor["role"] for factor in factors]
     said = [("variance", "share of the variance of the features that goes with the factor")]
     if len(outputs) == 1:
-        said.append(("coef.", f"{telling.coefficient(outputs)} per standard deviation of the factor"))
+        said.append(("coef.", f"{description.coefficient(outputs)} per standard deviation of the factor"))
     elif set(roles) != {"background"}:
-        said.append(("direction", telling.direction))
+        said.append(("direction", description.direction))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
-        words = f"of the factor alone, on samples not seen; {telling.alone_of_nothing}"
+        words = f"of the factor alone, on samples not seen; {description.alone_of_nothing}"
         said.append((alone["name"], words))
     if NOT_SHOWN in roles:
         words = "carries the prediction of the samples fitted, not shown to hold for others"

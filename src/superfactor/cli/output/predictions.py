@@ -11,7 +11,7 @@ from superfactor.cli.commands.learning import Learned
 from superfactor.cli.output.files import write_table
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import outcome_named
-from superfactor.outcomes.telling import Predicted, telling_of
+from superfactor.outcomes.descriptions import Predicted, description_of
 from superfactor.tables.study import Study
 
 # Samples shown.
@@ -48,7 +48,7 @@ class Predictions:
 def predicted(model: Any, samples: Study, chosen: Any = slice(None)) -> Predictions:
     """Of the samples at the positions `chosen` by a fitted pipeline."""
     kind, X = samples.outcome, samples.design[chosen]
-    told = telling_of(kind).predictions(outcome_named(kind), model, X, samples.targets)
+    told = description_of(kind).predictions(outcome_named(kind), model, X, samples.targets)
     return Predictions(samples.roles.id, samples.ids[chosen], told, samples.missing[chosen])
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from superfactor.cli.commands.learning import Learned
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, outcome_named
-from superfactor.outcomes.telling import telling_of
+from superfactor.outcomes.descriptions import description_of
 from superfactor.selection import Verdict
 from superfactor.selection.judging.verdict import BETTER
 from superfactor.tables.columns.missing import percent as share_in_percent
@@ -53,7 +53,7 @@ def describe(learned: Learned, screen: Screen) -> None:
             (
                 "chosen by",
                 f"{search.n_splits_}-fold cross-validation of {tried} setting{'s' * (tried > 1)}: "
-                f"{learned.telling.score[0]} {search.best_score_:z.3f} (s.d. {spread:.3f})",
+                f"{learned.description.score[0]} {search.best_score_:z.3f} (s.d. {spread:.3f})",
             ),
         ]
     )
@@ -61,13 +61,13 @@ def describe(learned: Learned, screen: Screen) -> None:
 
 def read_fields(samples: Study) -> list[tuple[str, str]]:
     """Files and samples, in words."""
-    y, telling = known(samples.y), telling_of(samples.outcome)
+    y, description = known(samples.y), description_of(samples.outcome)
     without = len(samples.y) - len(y)
-    who = f"{len(y):,} ({', '.join(telling.samples(y, samples.targets))})"
+    who = f"{len(y):,} ({', '.join(description.samples(y, samples.targets))})"
     return [
         ("table", samples.title or str(samples.path)),
         *([("joined by", samples.joined["by"])] if samples.joined else []),
-        ("samples", who + f" + {without:,} without a {telling.lacking}" * (without > 0)),
+        ("samples", who + f" + {without:,} without a {description.lacking}" * (without > 0)),
     ]
 
 
@@ -135,7 +135,7 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
     screen.print()
     outcome = learned.outcome
     if held is not None:
-        said = learned.telling.score_sentence(outcome, held)
+        said = learned.description.score_sentence(outcome, held)
         screen.print(f"On {held['samples']} held-out samples: {said}.")
     elif found is None:
         first = outcome.metrics[0]
@@ -212,7 +212,7 @@ def table_facts(samples: Study) -> dict[str, Any]:
         "target": samples.target,
         "outcome": samples.outcome,
         "targets": list(samples.targets),
-        **telling_of(samples.outcome).sample_facts(y, samples.targets),
+        **description_of(samples.outcome).sample_facts(y, samples.targets),
         "classes_left_out": samples.rare,
         "missing": None if samples.gaps is None else samples.gaps.as_dict(),
         "join": samples.joined or None,
@@ -224,7 +224,7 @@ def selection_facts(search: Any, kind: str) -> dict[str, Any]:
     return {
         "folds": search.n_splits_,
         "settings": len(search.cv_results_["params"]),
-        telling_of(kind).score[2]: search.best_score_,
+        description_of(kind).score[2]: search.best_score_,
         "standard_deviation": search.cv_results_["std_test_score"][search.best_index_],
         "elbow": search.scree_.elbow,
     }

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from superfactor.estimators.targets import concordance, strata_of, time_name
-from superfactor.outcomes.figures.kaplan_meier import kaplan_meier, log_rank, median_follow_up
-from superfactor.outcomes.figures.survival_metrics import hazard_ratio
+from superfactor.outcomes.metrics.kaplan_meier import kaplan_meier, log_rank, median_follow_up
+from superfactor.outcomes.metrics.survival_metrics import hazard_ratio
 from superfactor.outcomes.pages.base import Page, spread
 
 # Thirds need so many events, halves do with fewer.

@@ -222,7 +222,7 @@ class Facts:
     def _figures(self, truth: Any, rows: Any) -> dict[str, float]:
         """Of refits, which may have fewer columns than the model, the one that counts."""
         if rows.shape[1] == self.train.rows.shape[1]:
-            return self.outcome.figures(truth, rows)
+            return self.outcome.metric_values(truth, rows)
         name = self.outcome.headline(truth)
         return {name: self.outcome.metric(name).function(truth, rows)}
 

@@ -93,7 +93,7 @@ def _guess(facts: Facts) -> dict[str, float]:
     """The figures of a prediction that knows only the outcomes of the training samples."""
     truth = facts.samples.truth
     rows = facts.outcome.guessed(facts.train.truth, truth, facts.train.rows.shape[1])
-    return facts.outcome.guess_figures(truth, rows, facts.train.truth)
+    return facts.outcome.guess_metric_values(truth, rows, facts.train.truth)
 
 
 def _always_shown(facts: Facts) -> bool:

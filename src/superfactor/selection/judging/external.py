@@ -125,7 +125,7 @@ def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalSc
     headline = outcome.headline(truth)
     if np.isnan(outcome.metric(headline).function(truth, rows)):
         raise ValueError(f"y: too few samples to measure anything, {len(truth)}: {headline} is not defined")
-    found, drawn = outcome.figures(truth, rows), _bootstrap(outcome, truth, rows)
+    found, drawn = outcome.metric_values(truth, rows), _bootstrap(outcome, truth, rows)
     summary = {name: {"mean": found[name], **_middle(values)} for name, values in drawn.items()}
     # The bootstrap of samples that are all predicted right says that none can be wrong.
     for name, (low, high) in outcome.least_intervals(truth, rows).items():
@@ -167,7 +167,7 @@ def _verdict(
         return one_sort(names[truth[0]], metric, metric.function(truth, rows))
     # A guess is that of these samples.
     blind = outcome.guessed(truth, truth, rows.shape[1])
-    guess = outcome.guess_figures(truth, blind, truth)[headline]
+    guess = outcome.guess_metric_values(truth, blind, truth)[headline]
     sign = 1 if outcome.metric(headline).higher_is_better else -1
     low, high = sorted(sign * (score[end] - guess) for end in ("low", "high"))
     mean = sign * (score["mean"] - guess)
@@ -196,7 +196,7 @@ def _bootstrap(outcome: Outcome, truth: Any, rows: Any) -> dict[str, Any]:
     found = []
     for _ in range(draws):
         at = np.concatenate([rng.choice(own, len(own)) for own in members])
-        found.append(outcome.figures(truth[at], rows[at]))
+        found.append(outcome.metric_values(truth[at], rows[at]))
     return {metric.name: np.array([f[metric.name] for f in found]) for metric in outcome.metrics}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from superfactor.outcomes import Metric
-from superfactor.outcomes.figures.proportions import NORMAL_975
+from superfactor.outcomes.metrics.proportions import NORMAL_975
 
 
 def corrected_interval(values: Any, ratio: float, level: float = 0.95) -> dict[str, float]:

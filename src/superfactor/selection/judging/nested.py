@@ -131,7 +131,7 @@ def _check_judged(search: Any, y: Any) -> Outcome:
             "first, as in nested_scores(SMFClassifierCV(), X, y)"
         )
     outcome = outcome_of(search, y)
-    outcome.check_judged(search)
+    outcome.check_evaluable(search)
     if y is None:
         raise TypeError("y=None: labels are required, as in nested_scores(SMFClassifierCV(), X, y)")
     return outcome

@@ -62,5 +62,5 @@ class OutOfFold:
     def _figures(self, method: str, r: int, test: Any) -> dict[str, float]:
         truth, rows = self.truth[test], self.rows[method][r, test]
         if method == self.outcome.guess_name:
-            return self.outcome.guess_figures(truth, rows, self.truth)
-        return self.outcome.figures(truth, rows)
+            return self.outcome.guess_metric_values(truth, rows, self.truth)
+        return self.outcome.metric_values(truth, rows)

@@ -332,7 +332,7 @@ def _units(base: Any, rows: Any, data: Prepared) -> WeightUnits:
 
 
 def _check_splits(splits: list[Any], outcome: Outcome, target: Target, scoring: Any) -> None:
-    fewest = outcome.fewest_judged if scoring is None else 1
+    fewest = outcome.fewest_test_samples if scoring is None else 1
     for k, (train, test) in enumerate(splits, start=1):
         if not len(test):
             raise ValueError(f"cv: no sample in the test part of split {k} has a label")

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from superfactor._words import percent
-from superfactor.outcomes.telling.base import Predicted, Telling
+from superfactor.outcomes.descriptions.base import Description, Predicted
 
 # Classes that are named in a line.
 _MOST_NAMED = 10
 
 
-class ClassTelling(Telling):
+class ClassDescription(Description):
     """Classes by their labels."""
 
     lacking = "label"
@@ -52,7 +52,7 @@ class ClassTelling(Telling):
         return rows / rows.sum(axis=1, keepdims=True)
 
     def score_facts(self, outcome: Any, names: Any, truth: Any, rows: Any, everyone: Any) -> dict[str, Any]:
-        found, frequent = outcome.figures(truth, rows), int(np.bincount(everyone).argmax())
+        found, frequent = outcome.metric_values(truth, rows), int(np.bincount(everyone).argmax())
         return {
             "samples": len(truth),
             "accuracy": found["accuracy"],

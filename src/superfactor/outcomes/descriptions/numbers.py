@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.outcomes.telling.base import Predicted, Telling, spread, spread_words
+from superfactor.outcomes.descriptions.base import Description, Predicted, spread, spread_words
 
 
-class NumberTelling(Telling):
+class NumberDescription(Description):
     """One number a sample, or several."""
 
     score = ("R²", "R²", "r2")
@@ -37,7 +37,7 @@ class NumberTelling(Telling):
         return f"change of {outputs[0]}"
 
 
-class CountTelling(NumberTelling):
+class CountDescription(NumberDescription):
     """How many of something."""
 
     lacking = "count"

@@ -6,7 +6,7 @@ from sklearn.metrics import brier_score_loss, get_scorer, log_loss, make_scorer,
 from sklearn.model_selection import KFold, PredefinedSplit
 
 from superfactor import SMFClassifier, SMFClassifierCV
-from superfactor.outcomes.figures.absent import score_with_all_classes
+from superfactor.outcomes.metrics.absent_classes import score_with_all_classes
 
 RNG = np.random.default_rng(0)
 # Well determined: fits along a path and fits of their own end at the same optimum.

@@ -41,7 +41,7 @@ def score_with_all_classes(scorer: Scorer, fitted: Any, X: Any, y: Any, classes:
         if not aligned.compared:  # by labels, so that no class was missed
             raise
         reason = error
-    for attempt in (_told_of, _among):
+    for attempt in (_with_all_labels, _with_present_labels):
         try:
             return attempt(scorer, fitted, X, y, classes, **extra)
         except (ValueError, TypeError, UndefinedMetricWarning):
@@ -51,13 +51,13 @@ def score_with_all_classes(scorer: Scorer, fitted: Any, X: Any, y: Any, classes:
     raise reason
 
 
-def _told_of(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
+def _with_all_labels(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
     with warnings.catch_warnings(), config_context(enable_metadata_routing=True):
         warnings.simplefilter("error", UndefinedMetricWarning)
         return scorer(_Aligned(fitted, classes), X, y, labels=classes, **extra)
 
 
-def _among(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
+def _with_present_labels(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UndefinedMetricWarning)
         return scorer(_Aligned(fitted, np.unique(y)), X, y, **extra)

@@ -38,7 +38,7 @@ class Predicted:
         return {name: values[:first] for name, values in every.items()}
 
 
-class Telling(ABC):
+class Description(ABC):
     """Words and plain values about y, predictions and factors. `y` are values of samples that have one."""
 
     #: What a sample without a value has none of.
@@ -80,8 +80,8 @@ class Telling(ABC):
     ) -> dict[str, Any]:
         """Figures of samples with this truth, beside those of a guess from the truth of `everyone`."""
         blind = outcome.guessed(everyone, truth, rows.shape[1])
-        guess = outcome.guess_figures(truth, blind, everyone)
-        return {"samples": len(truth), **outcome.figures(truth, rows), "guess": guess}
+        guess = outcome.guess_metric_values(truth, blind, everyone)
+        return {"samples": len(truth), **outcome.metric_values(truth, rows), "guess": guess}
 
     def score_sentence(self, outcome: Outcome, facts: dict[str, Any]) -> str:
         """What `score_facts` found, as a sentence goes on."""

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from superfactor._words import counted
-from superfactor.outcomes.telling.base import Predicted, Telling, spread, spread_words
+from superfactor.outcomes.descriptions.base import Description, Predicted, spread, spread_words
 
 # Survival is told when these shares of the different times of events have passed.
 _SHARES = (0.25, 0.5, 0.75)
 
 
-class TimeTelling(Telling):
+class TimeDescription(Description):
     """y is scikit-survival's structured array."""
 
     lacking = "time"

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm
 
 from superfactor.losses import CoxPartialLikelihood
-from superfactor.outcomes.figures.kaplan_meier import SurvivalCurve, Z
+from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, Z
 
 #: Curves are asked for at so many times.
 CURVE_TIMES = 15

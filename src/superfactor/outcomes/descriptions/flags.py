@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.outcomes.telling.base import Predicted, Telling
+from superfactor.outcomes.descriptions.base import Description, Predicted
 
 
-class FlagTelling(Telling):
+class FlagDescription(Description):
     """A column for each label, with gaps of its own."""
 
     lacking = "label"
