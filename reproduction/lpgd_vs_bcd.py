@@ -2,7 +2,7 @@
 
 The paper: on semi-synthetic MNIST at ξ = 5 and 10 LPGD converges "significantly faster" than BCD, for both
 models. Here the same data, with the release's two solvers and our three on one pair of axes
-(`convergence.race` says who they are). F is one formula for all of them, at λ = 2, without an intercept.
+(`convergence.comparison` lists them). F is one formula for all of them, at λ = 2, without an intercept.
 
 The released BCD does not descend on that F, and is given its best chance: signs are free (as it comes, W and
 H are non-negative); its weight of reconstruction, shrinkage, search radius and ridge are tuned to end lowest;
@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.convergence import race_panels
-from reproduction.convergence.curves import RESOLUTION, optimum
-from reproduction.convergence.panels import NAMES
-from reproduction.convergence.race import (
+from reproduction.convergence import comparison_panels
+from reproduction.convergence.comparison import (
     DEFAULT,
     OUR_BCD,
     OUR_LPGD,
     THEIR_BCD,
     THEIR_LPGD,
     UNTUNED,
+    Comparison,
     Length,
-    Race,
-    run_race,
+    compare_solvers,
 )
+from reproduction.convergence.curves import RESOLUTION, optimum
+from reproduction.convergence.panels import NAMES
 from reproduction.convergence.released import release_installed
 from reproduction.convergence.semi_synthetic import semi_synthetic
 from reproduction.convergence.study import MODELS, Study, warm_up
@@ -75,136 +75,144 @@ def run(setting: Setting) -> Outcome:
         setting.progress(done, total)
 
     warm_up(study)
-    races = [run_race(study, *case, length, released=released, step=step) for case in cases]
+    comparisons = [compare_solvers(study, *case, length, released=released, step=step) for case in cases]
     proven = sum(optimum(study.problem(*case), RANK).proven for case in cases)
     title = (
         f"Semi-synthetic MNIST: n = {SAMPLES}, p = {data.X.shape[1]}, r = {RANK}, σ = {SIGMA:g}, "
         f"λ = {study.lam:g}; {study.starts} random start{'s' * (study.starts > 1)}"
     )
-    tables = {"": _ends(races), "curves": _curves(races)}
+    tables = {"": _ends(comparisons), "curves": _curves(comparisons)}
     if released:
-        tables["tuning"] = _tuning(races)
+        tables["tuning"] = _tuning(comparisons)
     text = (
-        f"{compared(races)}\nF* is the least value seen; the default solver's is proven global at "
-        f"{proven} of {len(races)} settings."
+        f"{compared(comparisons)}\nF* is the least value seen; the default solver's is proven global at "
+        f"{proven} of {len(comparisons)} settings."
     )
-    return Outcome({"": race_panels.draw(races, title)}, tables, text)
+    return Outcome({"": comparison_panels.draw(comparisons, title)}, tables, text)
 
 
 # --- in words -------------------------------------------------------------------------------------
 
 
-def compared(races: Sequence[Race]) -> str:
+def compared(comparisons: Sequence[Comparison]) -> str:
     """Where each solver ends, who ends below whom, and the default solver's share of LPGD's time."""
     lines = ["The paper: LPGD converges significantly faster than BCD. F − F* at the end (mean over starts):"]
-    for race in races:
-        ends = ", ".join(f"{solver} {_excess(race, solver)}" for solver in race.curves)
-        lines.append(f"{_name(race)}: {ends}.")
-    if any(UNTUNED in race.curves for race in races):
+    for comparison in comparisons:
+        ends = ", ".join(f"{solver} {_excess(comparison, solver)}" for solver in comparison.curves)
+        lines.append(f"{_name(comparison)}: {ends}.")
+    if any(UNTUNED in comparison.curves for comparison in comparisons):
         lines.append(f"{THEIR_BCD} has free signs and is tuned; {UNTUNED} has W and H ≥ 0.")
-    for rival in (UNTUNED, THEIR_BCD, OUR_BCD):
-        met = [race for race in races if rival in race.curves]
+    for baseline in (UNTUNED, THEIR_BCD, OUR_BCD):
+        met = [comparison for comparison in comparisons if baseline in comparison.curves]
         if met:
-            lines.append(_against(met, rival))
-    for rival in (OUR_LPGD, THEIR_LPGD):
-        met = [race for race in races if rival in race.curves]
+            lines.append(_against(met, baseline))
+    for baseline in (OUR_LPGD, THEIR_LPGD):
+        met = [comparison for comparison in comparisons if baseline in comparison.curves]
         if met:
-            shares = [race.share_of_time(rival) for race in met]
-            own = [race.share_of_time(rival, until_there=True) for race in met]
-            iterations = met[0].curves[rival][0].iterations
+            shares = [comparison.share_of_time(baseline) for comparison in met]
+            own = [comparison.share_of_time(baseline, until_there=True) for comparison in met]
+            iterations = met[0].curves[baseline][0].iterations
             verdict = "all" if max(shares) < 0.01 else f"{sum(s < 0.01 for s in shares)} of {len(shares)}"
             lines.append(
-                f"The default solver is where {rival} ends after {iterations:,} iterations in this share of "
-                f"its time: {_shares(met, shares)}; under 1 % in {verdict}. Of the time until {rival} is "
-                f"there itself, which may be long before: {_shares(met, own)}."
+                f"The default solver is where {baseline} ends after {iterations:,} iterations in this share "
+                f"of its time: {_shares(met, shares)}; under 1 % in {verdict}. Of the time until "
+                f"{baseline} is there itself, which may be long before: {_shares(met, own)}."
             )
     return "\n".join(lines)
 
 
-def _shares(races: Sequence[Race], shares: Sequence[float]) -> str:
-    pairs = zip(races, shares, strict=True)
-    return ", ".join(f"{percent(share)} ({_name(race)})" for race, share in pairs)
+def _shares(comparisons: Sequence[Comparison], shares: Sequence[float]) -> str:
+    pairs = zip(comparisons, shares, strict=True)
+    return ", ".join(f"{percent(share)} ({_name(comparison)})" for comparison, share in pairs)
 
 
-def _against(races: Sequence[Race], rival: str) -> str:
+def _against(comparisons: Sequence[Comparison], baseline: str) -> str:
     """LPGD (ours, the better step) against a BCD."""
     places: dict[str, list[str]] = {"below": [], "level with": [], "above": []}
-    for race in races:
-        apart, slack = race.final(rival) - race.final(OUR_LPGD), RESOLUTION * abs(race.best)
+    for comparison in comparisons:
+        apart, slack = (
+            comparison.final(baseline) - comparison.final(OUR_LPGD),
+            RESOLUTION * abs(comparison.best),
+        )
         word = "below" if apart > slack else "level with" if apart >= -slack else "above"
-        places[word].append(_name(race))
+        places[word].append(_name(comparison))
     parts = [f"{word} it at {', '.join(names)}" for word, names in places.items() if names]
-    return f"Our LPGD against {rival}: ends {'; '.join(parts)}."
+    return f"Our LPGD against {baseline}: ends {'; '.join(parts)}."
 
 
-def _excess(race: Race, solver: str) -> str:
-    excess = race.final(solver) - race.best
-    return "0" if excess <= RESOLUTION * abs(race.best) else f"{excess:.2g}"
+def _excess(comparison: Comparison, solver: str) -> str:
+    excess = comparison.final(solver) - comparison.best
+    return "0" if excess <= RESOLUTION * abs(comparison.best) else f"{excess:.2g}"
 
 
-def _name(race: Race) -> str:
-    return f"{NAMES[race.model]} ξ = {race.xi:g}"
+def _name(comparison: Comparison) -> str:
+    return f"{NAMES[comparison.model]} ξ = {comparison.xi:g}"
 
 
 # --- in tables ------------------------------------------------------------------------------------
 
 
-def _ends(races: Sequence[Race]) -> DataFrame:
+def _ends(comparisons: Sequence[Comparison]) -> DataFrame:
     """One row a solver, setting and start."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
-    for race in races:
-        for solver, curves in race.curves.items():
+    for comparison in comparisons:
+        for solver, curves in comparison.curves.items():
             for number, curve in enumerate(curves):
-                at_once = race.curves[DEFAULT][number].reaches(curve.end)
+                at_once = comparison.curves[DEFAULT][number].reaches(curve.end)
                 rows.append(
                     {
-                        "model": race.model,
-                        "xi": race.xi,
+                        "model": comparison.model,
+                        "xi": comparison.xi,
                         "solver": solver,
                         "start": number,
-                        "tau": race.tau if solver in (OUR_LPGD, THEIR_LPGD) else np.nan,
+                        "tau": comparison.tau if solver in (OUR_LPGD, THEIR_LPGD) else np.nan,
                         "iterations": curve.iterations,
                         "seconds": curve.seconds[-1],
                         "seconds_until_its_end": curve.reaches(curve.end),
                         "objective": curve.end,
-                        "excess": curve.end - race.best,
-                        "seconds_to_1e-6_of_optimum": curve.reaches(race.best * (1 + 1e-6)),
+                        "excess": curve.end - comparison.best,
+                        "seconds_to_1e-6_of_optimum": curve.reaches(comparison.best * (1 + 1e-6)),
                         "seconds_of_default_to_get_there": at_once,
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def _curves(races: Sequence[Race]) -> DataFrame:
+def _curves(comparisons: Sequence[Comparison]) -> DataFrame:
     import pandas as pd
 
     parts = [
         pd.DataFrame(
             {
-                "model": race.model,
-                "xi": race.xi,
+                "model": comparison.model,
+                "xi": comparison.xi,
                 "solver": solver,
                 "start": number,
                 "seconds": curve.seconds,
                 "objective": curve.objective,
-                "excess": curve.objective - race.best,
+                "excess": curve.objective - comparison.best,
             }
         )
-        for race in races
-        for solver, curves in race.curves.items()
+        for comparison in comparisons
+        for solver, curves in comparison.curves.items()
         for number, curve in enumerate(curves)
     ]
     return pd.concat(parts, ignore_index=True)
 
 
-def _tuning(races: Sequence[Race]) -> DataFrame:
+def _tuning(comparisons: Sequence[Comparison]) -> DataFrame:
     import pandas as pd
 
     rows = [
-        {"model": race.model, "xi": race.xi, **trial, "excess": trial["objective"] - race.best}
-        for race in races
-        for trial in race.trials
+        {
+            "model": comparison.model,
+            "xi": comparison.xi,
+            **trial,
+            "excess": trial["objective"] - comparison.best,
+        }
+        for comparison in comparisons
+        for trial in comparison.trials
     ]
     return pd.DataFrame(rows)

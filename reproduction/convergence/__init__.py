@@ -1,1 +1,1 @@
-"""How the solvers converge: the studies, their curves and figures, and the release they are raced against."""
+"""How the solvers converge: the studies, their curves and figures, and the release they are compared with."""

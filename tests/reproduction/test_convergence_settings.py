@@ -9,7 +9,7 @@ from reproduction.convergence.study import run_study
 
 @pytest.fixture(scope="module")
 def runs():
-    """Of a smaller study, in place of what the experiment wants to run."""
+    """The curves of a smaller study, in place of the study that the experiment runs."""
     return run_study(small_study(iterations=8), lambda *_: None)
 
 

@@ -1,10 +1,9 @@
-"""A race of solvers: who runs, from where, and what is said of it."""
+"""The comparison of solvers: which ones run, from which starts, and what the experiment reports."""
 
 import numpy as np
 import pytest
 
-from reproduction.convergence.curves import optimum
-from reproduction.convergence.race import (
+from reproduction.convergence.comparison import (
     DEFAULT,
     OUR_BCD,
     OUR_LPGD,
@@ -12,8 +11,9 @@ from reproduction.convergence.race import (
     THEIR_LPGD,
     UNTUNED,
     Length,
-    run_race,
+    compare_solvers,
 )
+from reproduction.convergence.curves import optimum
 from reproduction.convergence.released import release_installed
 from reproduction.convergence.study import PAPER, SAFE, TAU, Study
 
@@ -28,9 +28,9 @@ def study():
 
 
 @pytest.fixture(scope="module", params=["filter", "feature"])
-def race(request):
+def comparison(request):
     steps = []
-    found = run_race(
+    found = compare_solvers(
         study(),
         request.param,
         5.0,
@@ -42,10 +42,10 @@ def race(request):
     return found
 
 
-def test_all_start_at_the_same_points(race):
+def test_all_start_at_the_same_points(comparison):
     given = study()
-    values = [given.objective(race.model, race.xi, given.start(k)) for k in range(2)]
-    for solver, curves in race.curves.items():
+    values = [given.objective(comparison.model, comparison.xi, given.start(k)) for k in range(2)]
+    for solver, curves in comparison.curves.items():
         first = [curve.objective[0] for curve in curves]
         if solver in (THEIR_BCD, UNTUNED):  # with the best coefficients for these factors
             assert np.all(np.array(first) < values)
@@ -53,25 +53,25 @@ def test_all_start_at_the_same_points(race):
             np.testing.assert_allclose(first, values, rtol=1e-9)
 
 
-def test_nobody_is_below_the_proven_optimum(race):
-    best = optimum(study().problem(race.model, race.xi), 2)
+def test_no_solver_is_below_the_proven_optimum(comparison):
+    best = optimum(study().problem(comparison.model, comparison.xi), 2)
     assert best.is_global
-    assert race.best == pytest.approx(best.value, rel=1e-9)
-    for solver in race.curves:
-        assert race.final(solver) >= best.value - best.gap - 1e-9
-    assert race.final(DEFAULT) == pytest.approx(best.value, rel=1e-9)
-    assert race.final(OUR_BCD) == pytest.approx(best.value, rel=1e-6)
+    assert comparison.best == pytest.approx(best.value, rel=1e-9)
+    for solver in comparison.curves:
+        assert comparison.final(solver) >= best.value - best.gap - 1e-9
+    assert comparison.final(DEFAULT) == pytest.approx(best.value, rel=1e-9)
+    assert comparison.final(OUR_BCD) == pytest.approx(best.value, rel=1e-6)
 
 
-def test_lpgd_is_judged_by_its_better_step(race):
-    assert set(race.lpgd) == {PAPER, SAFE}
-    ends = {step: np.mean([curve.end for curve in curves]) for step, curves in race.lpgd.items()}
-    assert ends[race.step] <= min(ends.values()) * (1 + 1e-10)
-    assert race.curves[OUR_LPGD] is race.lpgd[race.step]
-    assert (race.tau == TAU) == (race.step == PAPER)
+def test_lpgd_is_compared_at_its_better_step(comparison):
+    assert set(comparison.lpgd) == {PAPER, SAFE}
+    ends = {step: np.mean([curve.end for curve in curves]) for step, curves in comparison.lpgd.items()}
+    assert ends[comparison.step] <= min(ends.values()) * (1 + 1e-10)
+    assert comparison.curves[OUR_LPGD] is comparison.lpgd[comparison.step]
+    assert (comparison.tau == TAU) == (comparison.step == PAPER)
 
 
 @needs_release
-def test_the_released_lpgd_is_algorithm_1_too(race):
-    ours, theirs = race.curves[OUR_LPGD][0], race.curves[THEIR_LPGD][0]
+def test_the_released_lpgd_is_algorithm_1_too(comparison):
+    ours, theirs = comparison.curves[OUR_LPGD][0], comparison.curves[THEIR_LPGD][0]
     np.testing.assert_allclose(theirs.objective, ours.objective[:13], rtol=1e-6)

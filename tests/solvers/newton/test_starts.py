@@ -1,4 +1,4 @@
-"""Other starts: what they are, how they descend, and that no other multi-start finds anything lower."""
+"""Other starts: which ones, how they descend, and that no other multi-start finds anything lower."""
 
 import math
 from dataclasses import replace
@@ -11,27 +11,27 @@ from scipy.optimize import minimize
 from tests import naive
 from tests.problems import MODELS, example
 from tests.solvers.newton.searching import WAYS, begun, lowest_angle, new_run, of_two_features
-from tests.solvers.newton.test_fleet import fleet_of
+from tests.solvers.newton.test_batch import batch_of
 from tests.solvers.restarts import best_of
 from tests.subspace.points import paper_value, random_point, subspace
 
 from superfactor.solvers import newton
+from superfactor.solvers.newton.batch import Batch
 from superfactor.solvers.newton.directions import Directions
-from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.starts import (
     DATA_FIRST,
+    DIRECT,
     EFFORTS,
     LABELS_FIRST,
-    STEPS_ON_THE_WAY,
-    STRAIGHT,
+    STEPS_PER_STAGE,
+    Descents,
     Effort,
-    Race,
     Start,
-    led,
-    loud_directions,
+    candidate_starts,
+    coefficient_directions,
+    continued,
     other_starts,
-    places,
     ridge_subspace,
     supervised_start,
 )
@@ -42,7 +42,7 @@ GENEROUS = Effort(1.0, 1e12, 16, 1, 40, 3)
 AUTO = EFFORTS["auto"]
 
 
-# Of these some have an answer that only other starts find.
+# Seeds of problems; in some, only other starts find the lowest minimum.
 WEAK = (0, 4, 9, 12, 20)
 
 
@@ -72,7 +72,7 @@ def reference(seed):
 
 @both_ways
 def test_no_multi_start_finds_anything_lower(options):
-    """And of one that looks for no other starts some do: these problems tell the two apart."""
+    """Without other starts, the multi-start is lower on some of these problems."""
     beaten = 0
     for seed in WEAK:
         problem, _, rank = weak_ridge(seed, options)
@@ -113,7 +113,7 @@ def test_ridge_regression_on_the_whole_subspace(model, case):
         M = inside.D + pulled @ pulled.T / (4 * problem.xi * lam)
         assert same_span(W, np.linalg.eigh(M)[1][:, ::-1][:, :2])
     else:
-        assert same_span(W, loud_directions(inside, A))
+        assert same_span(W, coefficient_directions(inside, A))
 
 
 @every_model
@@ -121,59 +121,61 @@ def test_every_kind_of_start_is_among_them(model):
     problem, _ = example(model, 16, 8, 1, lam=1e-3)
     inside = subspace(problem, 2)
     current = inside.polish(inside.leading())
-    starts = list(islice(places(inside, current, Directions.of(inside), np.random.default_rng(0)), 40))
+    starts = list(
+        islice(candidate_starts(inside, current, Directions.of(inside), np.random.default_rng(0)), 40)
+    )
     pca = inside.leading()
     assert same_span(starts[0].W, pca) and same_span(starts[1].W, pca)
-    assert [start.way for start in starts[:2]] == [DATA_FIRST, LABELS_FIRST]
-    assert {start.way for start in starts[2:22]} == {STRAIGHT}
-    assert {start.way for start in starts[22:]} == {STRAIGHT, DATA_FIRST, LABELS_FIRST}
+    assert [start.schedule for start in starts[:2]] == [DATA_FIRST, LABELS_FIRST]
+    assert {start.schedule for start in starts[2:22]} == {DIRECT}
+    assert {start.schedule for start in starts[22:]} == {DIRECT, DATA_FIRST, LABELS_FIRST}
     for factor in (1.0, 1e2, 1e4, 1e6):
         W, A, _ = ridge_subspace(inside, current, problem.lam * factor)
         assert any(same_span(start.W, W) for start in starts)
-        assert any(same_span(start.W, loud_directions(inside, A)) for start in starts)
+        assert any(same_span(start.W, coefficient_directions(inside, A)) for start in starts)
     for start in starts:  # all are points of this problem
         np.testing.assert_allclose(start.W.T @ start.W, np.eye(2), atol=1e-10)
         assert np.isfinite(inside.at(start.W, start.beta, start.gamma).F)
 
 
-# --- ways ------------------------------------------------------------------------------------------------
+# --- schedules -------------------------------------------------------------------------------------------
 
 
-def starts_at(inside, ways, size=1.0):
-    points = [random_point(inside, seed, size) for seed in range(len(ways))]
-    return [Start(p.W, p.beta, p.gamma, way) for p, way in zip(points, ways, strict=True)]
+def starts_at(inside, schedules, size=1.0):
+    points = [random_point(inside, seed, size) for seed in range(len(schedules))]
+    return [Start(p.W, p.beta, p.gamma, schedule) for p, schedule in zip(points, schedules, strict=True)]
 
 
 @every_model
-def test_ways_end_at_the_weights_of_the_problem(model):
-    """Of whatever way: the values of a fleet are the naive objective's, at the problem's own ξ and λ."""
+def test_schedules_end_at_the_weights_of_the_problem(model):
+    """With any schedule, the values of a batch are the naive objective's, at the problem's own ξ and λ."""
     problem, P = example(model, 14, 8, 2, xi=0.1, lam=1e-2, weighted=True)
     inside = subspace(problem, 2)
-    ways = [DATA_FIRST, STRAIGHT, LABELS_FIRST, STRAIGHT]
-    fleet = led(inside, starts_at(inside, ways))
-    for i in range(fleet.size):
-        point = fleet.points[i]
+    schedules = [DATA_FIRST, DIRECT, LABELS_FIRST, DIRECT]
+    batch = continued(inside, starts_at(inside, schedules))
+    for i in range(batch.size):
+        point = batch.points[i]
         value = paper_value(inside, P, point.W, point.beta, point.gamma)
-        assert fleet.F[i] == pytest.approx(value, rel=1e-9)
-    assert np.all(np.isinf(fleet.radius)) and not fleet.solved.any()
-    after = fleet.stepped(inside)
-    assert np.all(after.F <= fleet.F)
+        assert batch.F[i] == pytest.approx(value, rel=1e-9)
+    assert np.all(np.isinf(batch.radius)) and not batch.solved.any()
+    after = batch.stepped(inside)
+    assert np.all(after.F <= batch.F)
 
 
 @every_model
-def test_each_way_goes_by_its_factors(model, monkeypatch):
-    """ξ and λ times these, in this order, at most so many steps at each, then the problem's own."""
+def test_each_schedule_has_its_factors(model, monkeypatch):
+    """ξ and λ times these, in this order, at most `STEPS_PER_STAGE` steps each, then the problem's own."""
     problem, _ = example(model, 14, 8, 1, xi=0.1, lam=1e-2)
     inside = subspace(problem, 2)
     seen = []
-    stepped = Fleet.stepped
+    stepped = Batch.stepped
 
-    def watched(fleet, there):
+    def watched(batch, there):
         seen.append((np.ravel(there.xi) / problem.xi, np.ravel(there.lam) / problem.lam))
-        return stepped(fleet, there)
+        return stepped(batch, there)
 
-    monkeypatch.setattr(Fleet, "stepped", watched)
-    led(inside, starts_at(inside, [DATA_FIRST, LABELS_FIRST, STRAIGHT]))
+    monkeypatch.setattr(Batch, "stepped", watched)
+    continued(inside, starts_at(inside, [DATA_FIRST, LABELS_FIRST, DIRECT]))
     expected = [
         ([1e3, 1e-3, 1.0], [1e3, 1.0, 1.0]),
         ([1e2, 1e-2, 1.0], [1e2, 1.0, 1.0]),
@@ -185,99 +187,99 @@ def test_each_way_goes_by_its_factors(model, monkeypatch):
         if stage is not stages[-1]:
             stages.append(stage)
     assert stages == expected
-    assert 3 <= len(seen) <= 3 * STEPS_ON_THE_WAY
+    assert 3 <= len(seen) <= 3 * STEPS_PER_STAGE
 
 
-# --- races -----------------------------------------------------------------------------------------------
+# --- descents --------------------------------------------------------------------------------------------
 
 
-def racing(model="filter", lam=50.0, xi=1.0, size=6):
+def started(model="filter", lam=50.0, xi=1.0, size=6):
     problem, P = example(model, 16, 8, 1, xi=xi, lam=lam)
     inside = subspace(problem, 2)
-    return inside, P, fleet_of(inside, [random_point(inside, seed) for seed in range(size)])
+    return inside, P, batch_of(inside, [random_point(inside, seed) for seed in range(size)])
 
 
 class Steps:
-    """Counts steps, keeps what it hears, and is tired after so many."""
+    """Stores the lowest value after each step; the budget is spent after `limit` steps."""
 
     def __init__(self, limit=10**9):
-        self.limit, self.heard = limit, []
+        self.limit, self.values = limit, []
 
     def __call__(self, lowest):
-        self.heard.append(lowest)
-        return len(self.heard) >= self.limit
+        self.values.append(lowest)
+        return len(self.values) >= self.limit
 
 
 @every_model
-def test_whoever_has_settled_leaves_and_is_counted(model):
-    """One valley: most of the six end at the naive optimum, long before their steps are used up; all stop."""
-    inside, P, fleet = racing(model)
+def test_a_converged_start_leaves_the_batch_and_is_counted(model):
+    """One minimum: most of the six end at the naive optimum, long before their steps are spent; all stop."""
+    inside, P, batch = started(model)
     known, steps = naive.optimum(P, 2)[1], Steps()
-    race = Race(inside, known, 1e-6 * known)
-    race.run(fleet, 500, steps)
-    assert race.starts == 6
-    assert 4 <= len(race.settled) <= 6
-    np.testing.assert_allclose(race.settled, known, rtol=2e-5)
-    assert len(steps.heard) < 40
-    assert len(race.found) == 6
-    np.testing.assert_allclose([p.F for p, _ in race.found], known, rtol=2e-5)
-    assert race.agrees(known)
+    descents = Descents(inside, known, 1e-6 * known)
+    descents.run(batch, 500, steps)
+    assert descents.starts == 6
+    assert 4 <= len(descents.converged) <= 6
+    np.testing.assert_allclose(descents.converged, known, rtol=2e-5)
+    assert len(steps.values) < 40
+    assert len(descents.found) == 6
+    np.testing.assert_allclose([p.F for p, _ in descents.found], known, rtol=2e-5)
+    assert descents.agrees(known)
 
 
 @every_model
-def test_what_the_tired_have_is_kept_with_what_it_may_become(model):
-    inside, _, fleet = racing(model, lam=1e-3, xi=0.05)
-    race, steps = Race(inside, math.inf, 1e-9), Steps(limit=2)
-    race.run(fleet, 500, steps)
-    assert len(steps.heard) == 2
-    assert len(race.found) == 6
-    assert all(hope <= point.F for point, hope in race.found)
-    after = fleet.stepped(inside).stepped(inside)
-    assert pytest.approx(after.F.min(), rel=1e-10) == race.lowest.F
-    assert steps.heard[-1] == pytest.approx(after.F.min(), rel=1e-10)
-    assert np.all(np.diff(steps.heard) <= 0)
+def test_stopped_starts_are_kept_with_their_optimistic_values(model):
+    inside, _, batch = started(model, lam=1e-3, xi=0.05)
+    descents, steps = Descents(inside, math.inf, 1e-9), Steps(limit=2)
+    descents.run(batch, 500, steps)
+    assert len(steps.values) == 2
+    assert len(descents.found) == 6
+    assert all(optimistic_F <= point.F for point, optimistic_F in descents.found)
+    after = batch.stepped(inside).stepped(inside)
+    assert pytest.approx(after.F.min(), rel=1e-10) == descents.lowest.F
+    assert steps.values[-1] == pytest.approx(after.F.min(), rel=1e-10)
+    assert np.all(np.diff(steps.values) <= 0)
 
 
-def test_a_hope_is_not_below_what_becomes_of_it_by_much():
-    """Whoever leaves as hopeless would have ended above the lowest: nothing is lost by letting it go."""
+def test_starts_that_were_dropped_would_not_have_been_lower():
+    """A start that is dropped as too high ends above the lowest one when it continues."""
     for seed in range(2):
         problem, _ = example("filter", 16, 8, 1, seed=seed, xi=0.05, lam=1e-3)
         inside = subspace(problem, 2)
-        fleet = fleet_of(inside, [random_point(inside, s) for s in range(12)])
-        race = Race(inside, math.inf, 1e-7)
-        race.run(fleet, 100, Steps())
+        batch = batch_of(inside, [random_point(inside, s) for s in range(12)])
+        descents = Descents(inside, math.inf, 1e-7)
+        descents.run(batch, 100, Steps())
         for _ in range(100):
-            fleet = fleet.stepped(inside)
-        assert fleet.F.min() * (1 + 1e-5) >= race.lowest.F
+            batch = batch.stepped(inside)
+        assert batch.F.min() * (1 + 1e-5) >= descents.lowest.F
 
 
 @every_model
-def test_the_lowest_hopeful_goes_on_alone(model):
-    inside, _, fleet = racing(model, lam=1e-3, xi=0.05)
-    race = Race(inside, math.inf, 1e-9)
-    race.run(fleet, 2, Steps())
-    before = [point.F for point, _ in race.found]
-    race.go_on(200, Steps())
-    after = [point.F for point, _ in race.found]
-    assert race.starts == 6 == len(after)  # none of them is counted twice
+def test_the_lowest_promising_start_continues_alone(model):
+    inside, _, batch = started(model, lam=1e-3, xi=0.05)
+    descents = Descents(inside, math.inf, 1e-9)
+    descents.run(batch, 2, Steps())
+    before = [point.F for point, _ in descents.found]
+    descents.continue_lowest(200, Steps())
+    after = [point.F for point, _ in descents.found]
+    assert descents.starts == 6 == len(after)  # none of them is counted twice
     assert min(after) < min(before)
-    assert sorted(after)[1:] == sorted(before)[1:]  # the others wait
-    assert race.settled and min(race.settled) == min(after)
+    assert sorted(after)[1:] == sorted(before)[1:]  # the others are unchanged
+    assert descents.converged and min(descents.converged) == min(after)
     for _ in range(4):
-        race.go_on(200, Steps())  # the next
-    assert sum(point.F in before for point, _ in race.found) <= 4
-    assert race.starts == 6
-    tired = Race(inside, math.inf, 1e-9)
-    tired.run(fleet, 2, Steps())
-    tired.go_on(200, Steps(limit=1))
-    assert sorted(point.F for point, _ in tired.found) == sorted(before)
+        descents.continue_lowest(200, Steps())  # the next
+    assert sum(point.F in before for point, _ in descents.found) <= 4
+    assert descents.starts == 6
+    stopped = Descents(inside, math.inf, 1e-9)
+    stopped.run(batch, 2, Steps())
+    stopped.continue_lowest(200, Steps(limit=1))
+    assert sorted(point.F for point, _ in stopped.found) == sorted(before)
 
 
-# --- the whole of it ------------------------------------------------------------------------------------
+# --- the whole search ------------------------------------------------------------------------------------
 
 
 def stuck_at_pca(options=None):
-    """The poor minimum of the two features, and a run."""
+    """The poor local minimum of the two features, and a run."""
     problem, run = of_two_features(0.05), new_run()
     problem = problem if options is None else replace(problem, options=options)
     state = begun(problem, 1, run)
@@ -306,7 +308,7 @@ def test_other_starts_are_never_worse(seed, options):
     second = other_starts(first, run, AUTO)
     assert second.point.F <= first.point.F * (1 + 1e-13)
     assert second.phase == "restarting"
-    # What is told of the point belongs to it.
+    # The reported values belong to the point.
     again = second.inside.at(second.point.W, second.point.beta, second.point.gamma)
     assert pytest.approx(second.point.F, rel=1e-12) == again.F
     third = supervised_start(first, run)
@@ -314,30 +316,30 @@ def test_other_starts_are_never_worse(seed, options):
         assert third.point.F <= first.point.F
 
 
-def test_what_a_callback_was_told_is_kept():
-    """A stop at a value that starts have reached ends with a point of that value."""
+def test_a_value_reported_to_a_callback_is_kept():
+    """A search that is stopped at a value which starts have reached returns a point of that value."""
     for after in (1, 4, 16):
         stuck, run = stuck_at_pca()
-        heard = []
+        reported = []
 
-        def callback(_, objective, heard=heard, after=after):
-            heard.append(objective)
-            return len(heard) == after
+        def callback(_, objective, reported=reported, after=after):
+            reported.append(objective)
+            return len(reported) == after
 
         stopping = new_run(callback=callback)
         free = other_starts(stuck, replace(stopping, begun=run.begun), GENEROUS)
-        assert len(heard) == after and stopping.monitor.stopped_early
-        assert len(stopping.monitor.history) == 0  # descents side by side are nobody's history
-        assert min(heard) * (1 + 1e-9) >= free.point.F
+        assert len(reported) == after and stopping.monitor.stopped_early
+        assert len(stopping.monitor.history) == 0  # descents of a batch are not in the history
+        assert min(reported) * (1 + 1e-9) >= free.point.F
 
 
-# --- what it may cost -----------------------------------------------------------------------------------
+# --- cost -----------------------------------------------------------------------------------------------
 
 
 @both_ways
 @pytest.mark.parametrize(("classes", "allowance"), [(2, 4.0), (4, 0.5)])
 def test_starts_cost_what_is_allowed(classes, allowance, options):
-    """In operations of the samples, of what the first answer took; a few steps more, no multiple of it."""
+    """Operations on the samples, relative to the first answer; a few steps more, but not a multiple."""
     problem, _ = example(
         "filter", 200, 12, classes - 1, xi=0.02, lam=1e-3, options=replace(options, a_question=1e3)
     )
@@ -348,7 +350,7 @@ def test_starts_cost_what_is_allowed(classes, allowance, options):
     other = other_starts(first, run, Effort(allowance, 0.0, 16, 1, 40, 3))
     spent = samples.operations - run.begun - took
     assert other.searched.starts >= 2
-    # By elimination up to three that are hopeful are finished besides, each for no more than the first.
+    # With elimination, up to three promising starts are finished too, each for no more than the first.
     finishing = 3 if options.largest_system else 0
     assert spent <= (2 * max(allowance, 1.0) + finishing) * took
     none = other_starts(first, run, Effort(0.0, 0.0, 16, 1, 40, 3))
@@ -356,17 +358,17 @@ def test_starts_cost_what_is_allowed(classes, allowance, options):
 
 
 @both_ways
-def test_whoever_says_that_nothing_is_left_is_right(options):
-    """Also where a callback stops the search, or few may be finished: who is on its way has not converged."""
+def test_a_converged_answer_is_converged(options):
+    """Also if a callback stops the search or few starts may be finished."""
     problem, _, rank = weak_ridge(9, options)
     for after, most in ((2, 3), (6, 3), (10**9, 0)):
         run = new_run()
         first = rounds(begun(problem, rank, run), run)
-        heard = []
+        reported = []
 
-        def callback(_, objective, heard=heard, after=after):
-            heard.append(objective)
-            return len(heard) == after
+        def callback(_, objective, reported=reported, after=after):
+            reported.append(objective)
+            return len(reported) == after
 
         stopping = replace(new_run(callback=callback), begun=run.begun)
         end = other_starts(first, stopping, Effort(1.0, 1e12, 16, 1, 4, most))

@@ -17,7 +17,7 @@ from superfactor._arrays import one_blas_thread
 from superfactor.outcomes import Outcome, Target
 from superfactor.selection.rows.coordinates import FoldRows
 from superfactor.solvers.newton import solve_path
-from superfactor.solvers.newton.ladder import ridge_ladder
+from superfactor.solvers.newton.ridge_directions import ridge_directions
 
 # Of what supervision can change of a candidate's objective. Scores of the best ones are then those of exact
 # solutions but for less than a hundredth of their deviation between folds.
@@ -84,7 +84,7 @@ def _fits(
             first = clone(base).set_params(n_components=1, model=model, xi=1.0, lam=1.0)
             stated = first.state(X, y, None, weight)
             own = [_weights(point) for point in points if point["model"] == model]
-            shared = ridge_ladder(stated.problem, own)
+            shared = ridge_directions(stated.problem, own)
         order = list(path)
         weights = [_weights(points[i]) for i in order]
         tol = max(float(base.tol), TOLERANCE)

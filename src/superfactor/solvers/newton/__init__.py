@@ -1,18 +1,18 @@
 """The default solver: joint Newton in a growing subspace (docs/method.md §11).
 
-=============== =============================================================================
-file            idea
-=============== =============================================================================
-``solve``       the search from begin to finish, and its answer in the user's units
-``state``       where a search stands: a value
-``beginning``   how it begins, and goes on from a checkpoint
-``descent``     Newton and proximal steps inside a subspace
-``rounds``      descent, a bound on what lies outside, growth
-``starts``      other places to start from (``directions``), side by side (``fleet``)
-``path``        many weights, each from where the one before ended
-``ladder``      directions that all of these share, where the loss is a parabola
-``checkpoint``  the file
-=============== =============================================================================
+==================== ========================================================================
+file                 content
+==================== ========================================================================
+``solve``            the search from start to finish, and the solution in the user's units
+``state``            the state of a search
+``beginning``        how a search starts, or continues from a checkpoint
+``descent``          Newton and proximal steps inside a subspace
+``rounds``           descent, a bound on what lies outside, growth
+``starts``           other starts (from ``directions``) that descend together (``batch``)
+``path``             many weights, each from the solution at the one before
+``ridge_directions`` directions for all weights of a path, where the loss is quadratic
+``checkpoint``       the file that stores an interrupted search
+==================== ========================================================================
 """
 
 from superfactor.solvers.newton.path import solve_path

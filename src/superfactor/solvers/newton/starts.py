@@ -1,12 +1,13 @@
-"""Other places to start from, for problems whose first answer is not proven optimal (docs/method.md §6).
+"""Other starts, for problems whose first answer is not proven optimal (docs/method.md §6).
 
-Starts are subspaces of the basis at hand, and descend side by side (`fleet`). Three ways lead down from each:
+Starts are subspaces of the current basis. They descend together (`batch`), each along one of three schedules
+of the weights (ξ, λ):
 
-- labels first: from a small ξ up to the problem's own, so that reconstruction comes in by and by;
-- data first: from large ξ and λ down, so that labels do;
-- straight: at the problem's weights at once.
+- labels first: ξ grows from a small value to the problem's own, so reconstruction gains weight gradually;
+- data first: ξ and λ decrease from large values, so the labels gain weight gradually;
+- direct: the problem's own weights from the first step on.
 
-On many problems these end in different valleys, whichever subspace they start from.
+On many problems the schedules end in different local minima, whichever subspace they start from.
 """
 
 from __future__ import annotations
@@ -20,67 +21,72 @@ import numpy as np
 
 from superfactor._arrays import Array, frobenius2, full_like_of, indices, namespace, to_numpy
 from superfactor.solution import OtherStarts
+from superfactor.solvers.newton.batch import Batch
 from superfactor.solvers.newton.descent import Stride
 from superfactor.solvers.newton.directions import Directions, own_directions
-from superfactor.solvers.newton.fleet import Fleet
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
 from superfactor.subspace import Inside, Point, fit_ridge
 from superfactor.subspace.newton_model import elimination_pays
 
-#: Factors of (ξ, λ) on the way to the problem's own, and steps at each: what is left is left to the next.
+#: Factors of the problem's own (ξ, λ) in each stage of a schedule.
 LABELS_FIRST = ((1e-3, 1.0), (1e-2, 1.0), (1e-1, 1.0))
 DATA_FIRST = ((1e3, 1e3), (1e2, 1e2), (1e1, 1e1))
-STRAIGHT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
-STEPS_ON_THE_WAY = 2
-# The share of what is allowed that starts descend side by side for; the rest is for those that had to stop.
-_RACING = 0.85
-# So many starts lead to the first answer, where steps are by conjugate gradients.
+DIRECT = ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
+#: Newton steps in each stage.
+STEPS_PER_STAGE = 2
+# Share of the budget for new starts; the rest continues those that were stopped.
+_SHARE_OF_NEW_STARTS = 0.85
+# Number of starts that give the first answer where steps use conjugate gradients.
 _FIRST = 2
-# Of what supervision can change: who has come so close to the end of a valley does not leave it any more.
-_ROUGHLY = 1e-3
-# A start that promises this share of what is nothing stays where it is.
+# Tolerance relative to what supervision can change: a descent this close to a minimum does not leave it.
+_ROUGH_TOL = 1e-3
+# A start has converged if its model predicts less than this share of the tolerance.
 _NOTHING = 1e-6
-# What a model promises is about what is left once it is minimised to the end: rarely more than so many times.
-_TRUST = 30
-_UNFINISHED = "another start had led lower when the search was stopped"
-# λ times these for starts from ridge regression.
+# F rarely falls by more than this multiple of the decrease that a fully minimised model predicts.
+_SAFETY = 30
+_UNFINISHED = "another start had reached a lower objective when the search was stopped"
+# Starts from ridge regression use λ times these.
 _RIDGES = (1.0, 1e2, 1e4, 1e6)
-# How far W is bent around a point: tangents of angles.
-_FAR = (0.1, 0.3, 1.0, 3.0)
+# Tangents of the angles by which W is rotated around a point.
+_TANGENTS = (0.1, 0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
 class Effort:
     """How much to spend on other starts."""
 
-    allowance: float  # of the operations that the first answer took
-    # Operations that hardly anybody will notice, whatever the first answer took, for one output; valleys
-    # multiply with outputs, and so does this
+    allowance: float  # budget, as a multiple of the operations of the first answer
+    # Least budget in operations for one output, too small to notice; it grows with the number of outputs,
+    # since the number of local minima does
     floor: float
-    most: int  # starts that descend side by side, at most
-    waves: int  # fleets of them
-    steps: int  # of each at the problem's own weights, at most
-    finished: int  # how many that are below the answer are finished, or go on alone where products are dear
-    hops: int = 0  # fleets that start near the best until then, after these
-    before: Effort | None = None  # what is spent before all that, and on the same starts as without the rest
+    max_starts: int  # most starts in a batch
+    batches: int  # number of batches of new starts
+    steps: int  # most steps of each start at the problem's own weights
+    # How many starts below the answer are finished, or continue alone where products are expensive
+    finished: int
+    nearby_batches: int = 0  # number of later batches, of starts near the best point so far
+    before: Effort | None = None  # an effort that is spent first, on the same starts as if it were alone
 
 
-# Starts by default where products are dear.
+# Most starts in a batch for a finite budget where products are expensive.
 _FEW = 16
 _AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
 EFFORTS = {"auto": _AUTO, "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO)}
 
 
 def effort_named(search: str) -> Effort | None:
-    """That of "auto" or "thorough", None for "off"."""
+    """Return the effort of "auto" or "thorough"; None for "off"."""
     if search not in ("off", *EFFORTS):
         raise ValueError(f"search={search!r}: 'auto', 'off' or 'thorough' is required")
     return EFFORTS.get(search)
 
 
 def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Array, Array]:
-    """W (k, r), the proximal point of the ridge solution's residuals (η = 1/(2λ)), its A (k, κ), γ (q, κ)."""
+    """Return W (k, r), the proximal point of the ridge solution's residuals (η = 1/(2λ)), A and γ.
+
+    A is (k, κ), γ (q, κ).
+    """
     problem, k = inside.problem, inside.basis.size
     xp = namespace(inside.D)
     ridge = xp.concat([full_like_of(inside.D, k, lam), problem.covariate_ridge])
@@ -89,30 +95,30 @@ def ridge_subspace(inside: Inside, point: Point, lam: float) -> tuple[Array, Arr
     if lam > 0:
         W = inside.leading(pulled[:k, :] / (2 * problem.xi**0.5 * lam**0.5))
     else:
-        W = loud_directions(inside, A)
+        W = coefficient_directions(inside, A)
     return W, A, coef[k:, :]
 
 
-def loud_directions(inside: Inside, A: Array) -> Array:
-    """The directions of A (k, κ) themselves, filled up by PCA."""
-    loud = 1e3 * math.sqrt(float(namespace(A).max(inside.D)))
-    return inside.leading(A * (loud / (math.sqrt(frobenius2(A)) + 1e-300)))
+def coefficient_directions(inside: Inside, A: Array) -> Array:
+    """Return W (k, r): the directions of A (k, κ), then leading directions of PCA."""
+    dominant = 1e3 * math.sqrt(float(namespace(A).max(inside.D)))
+    return inside.leading(A * (dominant / (math.sqrt(frobenius2(A)) + 1e-300)))
 
 
 @dataclass(frozen=True)
 class Start:
-    """A place to start from, W (k, r), β (r, κ), γ (q, κ), and a way down."""
+    """A point to start from, W (k, r), β (r, κ), γ (q, κ), and a schedule of the weights."""
 
     W: Array
     beta: Array
     gamma: Array
-    way: tuple[tuple[float, float], ...] = STRAIGHT
+    schedule: tuple[tuple[float, float], ...] = DIRECT  # factors of the problem's own (ξ, λ)
 
 
-def places(
+def candidate_starts(
     inside: Inside, current: Point, directions: Directions, rng: np.random.Generator
 ) -> Iterator[Start]:
-    """Where to start from: PCA on its two ways, then random subspaces and those of ridge regressions."""
+    """Yield starts: PCA with two schedules, then random subspaces and those of ridge regressions."""
     xp, problem, r = namespace(inside.D), inside.problem, inside.rank
     none = xp.zeros_like(current.beta), directions.gamma
     pca = inside.leading()
@@ -124,34 +130,36 @@ def places(
     yield Start(pca, *none, LABELS_FIRST)
     longest = Stride.of(problem).longest
     for factor in _RIDGES:
-        # Where a proximal step from the current point leads, as long as steps may be, and shorter.
+        # A proximal step from the current point: the longest that is allowed, then shorter ones.
         W = inside.proximal_subspace(current, longest / factor**0.5, inside.gradient(current))
         yield Start(W, W.T @ current.W @ current.beta, current.gamma)
         W, A, gamma = ridge_subspace(inside, current, problem.lam * factor)
         yield Start(W, W.T @ A, gamma)
         yield random()
-        W = loud_directions(inside, A)
+        W = coefficient_directions(inside, A)
         yield Start(W, W.T @ A, gamma)
         yield random()
     while True:
-        for way in (STRAIGHT, LABELS_FIRST, STRAIGHT, DATA_FIRST):
-            yield replace(random(), way=way)
+        for schedule in (DIRECT, LABELS_FIRST, DIRECT, DATA_FIRST):
+            yield replace(random(), schedule=schedule)
 
 
-def nearby(inside: Inside, best: Point, directions: Directions, rng: np.random.Generator) -> Iterator[Start]:
-    """Places around a point: one direction of its W is bent towards where labels pull, a little or far."""
+def nearby_starts(
+    inside: Inside, best: Point, directions: Directions, rng: np.random.Generator
+) -> Iterator[Start]:
+    """Yield starts around a point: one direction of its W is rotated, every other time towards the labels."""
     own = own_directions(inside, best)
     while True:
-        for far in _FAR:
+        for tangent in _TANGENTS:
             for labels in (True, False):
-                W = directions.near(own, rng, far, labels)
+                W = directions.near(own, rng, tangent, labels)
                 yield Start(W, W.T @ best.W @ best.beta, best.gamma)
 
 
 def supervised_start(state: State, run: Run) -> State:
-    """Where a search begins once its subspace is there: from the ridge solution, if that is lower than PCA.
+    """Return the state from which a search starts: the ridge solution, if that is lower than PCA.
 
-    Where Newton systems are dear PCA goes down on both its ways instead; that costs no more.
+    Where Newton systems are expensive, PCA descends along both its schedules instead, which costs no more.
     """
     inside = state.inside
     if elimination_pays(inside):
@@ -159,95 +167,100 @@ def supervised_start(state: State, run: Run) -> State:
         new = inside.polish(W, W.T @ A, gamma, max_iter=10, tol=1e-10)
         return replace(state, point=new) if new.F < state.point.F else state
     directions = Directions.of(inside)
-    starts = list(islice(places(inside, state.point, directions, run.rng), _FIRST))
-    race = Race(inside, math.inf, _ROUGHLY * state.supervised)
+    starts = list(islice(candidate_starts(inside, state.point, directions, run.rng), _FIRST))
+    descents = Descents(inside, math.inf, _ROUGH_TOL * state.supervised)
 
     def record(F: float) -> bool:
         run.monitor.record(F, 1.0, "newton")
         return run.monitor.stopped
 
-    race.run(led(inside, starts), 100, record)
-    return replace(state, point=race.lowest)
+    descents.run(continued(inside, starts), 100, record)
+    return replace(state, point=descents.lowest)
 
 
-def led(inside: Inside, starts: Sequence[Start]) -> Fleet:
-    """A fleet that has come to the problem's own weights, each start on its way."""
+def continued(inside: Inside, starts: Sequence[Start]) -> Batch:
+    """Return a batch at the problem's own weights, after each start has followed its schedule."""
     xp = namespace(inside.D)
     W, beta, gamma = (
         xp.stack(parts) for parts in zip(*((s.W, s.beta, s.gamma) for s in starts), strict=True)
     )
-    fleet: Fleet | None = None
-    if any(start.way is not STRAIGHT for start in starts):
-        for factors in zip(*(start.way for start in starts), strict=True):
-            there = inside.with_factors(indices(inside.D, np.asarray(factors)))
-            fleet = Fleet.at(there, W, beta, gamma) if fleet is None else fleet.moved_to(there)
-            for _ in range(STEPS_ON_THE_WAY):
-                fleet = fleet.stepped(there)
-                if np.all(fleet.left <= 1e-2 * to_numpy(there.supervised(fleet.points))):
+    batch: Batch | None = None
+    if any(start.schedule is not DIRECT for start in starts):
+        for factors in zip(*(start.schedule for start in starts), strict=True):
+            stage = inside.with_factors(indices(inside.D, np.asarray(factors)))
+            batch = Batch.at(stage, W, beta, gamma) if batch is None else batch.moved_to(stage)
+            for _ in range(STEPS_PER_STAGE):
+                batch = batch.stepped(stage)
+                if np.all(batch.left <= 1e-2 * to_numpy(stage.supervised(batch.points))):
                     break
-    return Fleet.at(inside, W, beta, gamma) if fleet is None else fleet.moved_to(inside)
+    return Batch.at(inside, W, beta, gamma) if batch is None else batch.moved_to(inside)
 
 
 @dataclass
-class Race:
-    """Starts that descend as long as they may get below the lowest value."""
+class Descents:
+    """Descents from several starts, each as long as it may get below the lowest value."""
 
-    inside: Inside  # where
-    known: float  # a value to get below
-    goal: float  # how much is nothing
-    # Where starts were when they settled, or when all had to stop, and how low they may still get
+    inside: Inside
+    known: float  # F of the answer to improve on
+    goal: float  # differences of F below this count as none
+    # (point, optimistic_F) of each start that converged or was stopped: optimistic_F is about the lowest F
+    # that a continued descent may reach
     found: list[tuple[Point, float]] = field(default_factory=list)
-    settled: list[float] = field(default_factory=list)  # the values at which starts have settled
-    starts: int = 0  # so many there were
+    converged: list[float] = field(default_factory=list)  # F of the starts that have converged
+    starts: int = 0  # number of starts so far
 
     @property
     def lowest(self) -> Point:
-        """The best that was found."""
+        """The point with the lowest F."""
         return min((point for point, _ in self.found), key=lambda point: point.F)
 
-    def run(self, fleet: Fleet, steps: int, tired: Callable[[float], bool]) -> None:
-        """Let a fleet descend until `tired` of the lowest value; who has settled or has no hope leaves."""
-        self.starts += fleet.size
+    def run(self, batch: Batch, steps: int, budget_spent: Callable[[float], bool]) -> None:
+        """Let a batch descend until `budget_spent(lowest F)`.
+
+        A start leaves the batch once it has converged or cannot get below the lowest F.
+        """
+        self.starts += batch.size
         lowest = min([self.known, *(point.F for point, _ in self.found)])
         for _ in range(steps):
-            fleet = fleet.stepped(self.inside)
-            F, left = fleet.F, fleet.left
+            batch = batch.stepped(self.inside)
+            F, left = batch.F, batch.left
             lowest = min(lowest, float(F.min()))
-            # Where a point was stationary from the beginning nothing is left to be minimised to the end.
-            settled = (fleet.solved & (left <= self.goal)) | (left <= _NOTHING * self.goal)
-            behind = fleet.solved & (F - _TRUST * left > lowest + self.goal)
-            self.settled.extend(float(value) for value in F[settled])
-            self._leave(fleet, settled & ~behind, settled=True)
-            fleet = fleet.taken(np.flatnonzero(~(settled | behind)))
-            # A first answer is finished alone, by more exact steps.
-            alone = fleet.size == 1 and self.known == math.inf and not self.found
-            if fleet.size == 0 or alone or tired(lowest) or self.agrees(lowest):
+            # The model of a point that was stationary from the beginning predicts nothing.
+            converged = (batch.solved & (left <= self.goal)) | (left <= _NOTHING * self.goal)
+            optimistic_F = F - _SAFETY * left
+            behind = batch.solved & (optimistic_F > lowest + self.goal)
+            self.converged.extend(float(value) for value in F[converged])
+            self._store(batch, converged & ~behind, converged=True)
+            batch = batch.taken(np.flatnonzero(~(converged | behind)))
+            # `rounds` finishes the first answer with more exact steps.
+            alone = batch.size == 1 and self.known == math.inf and not self.found
+            if batch.size == 0 or alone or budget_spent(lowest) or self.agrees(lowest):
                 break
-        self._leave(fleet, np.ones(fleet.size, dtype=bool))
+        self._store(batch, np.ones(batch.size, dtype=bool))
 
     def agreed(self, value: float) -> int:
-        """How many starts have settled at a value."""
-        return sum(abs(F - value) <= 10 * self.goal for F in self.settled)
+        """Return how many starts have converged to a value."""
+        return sum(abs(F - value) <= 10 * self.goal for F in self.converged)
 
     def agrees(self, value: float) -> bool:
-        """Whether most of the starts have settled at the lowest value: there is hardly another valley."""
-        return 2 * self.agreed(min(value, *self.settled)) > self.starts if self.settled else False
+        """Whether most starts have converged to the lowest value, so that a lower minimum is unlikely."""
+        return 2 * self.agreed(min(value, *self.converged)) > self.starts if self.converged else False
 
-    def hopeful(self, most: int) -> list[Start]:
-        """Take out those that had to stop and may still get below what is known, the most hopeful first."""
+    def promising(self, most: int) -> list[Start]:
+        """Remove and return stopped starts that may still get below the lowest value, the best first."""
         lowest = min([self.known, *(point.F for point, _ in self.found)])
         return self._taken(sorted(self._below(lowest), key=lambda end: end[1])[:most])
 
-    def together(self, starts: Sequence[Start], steps: int, tired: Callable[[float], bool]) -> None:
-        """Let starts descend side by side."""
+    def descend(self, starts: Sequence[Start], steps: int, budget_spent: Callable[[float], bool]) -> None:
+        """Let starts follow their schedules, then descend as one batch."""
         if starts:
-            self.run(led(self.inside, starts), steps, tired)
+            self.run(continued(self.inside, starts), steps, budget_spent)
 
-    def go_on(self, steps: int, tired: Callable[[float], bool]) -> None:
-        """Let the lowest of those that had to stop, and may still get below what is known, descend alone."""
-        hopeful = self._below(self.known)
-        if hopeful and not tired(self.known):
-            self.together(self._taken([min(hopeful, key=lambda end: end[0].F)]), steps, tired)
+    def continue_lowest(self, steps: int, budget_spent: Callable[[float], bool]) -> None:
+        """Continue the lowest of the stopped starts that may still improve on the known answer, alone."""
+        promising = self._below(self.known)
+        if promising and not budget_spent(self.known):
+            self.descend(self._taken([min(promising, key=lambda end: end[0].F)]), steps, budget_spent)
 
     def _below(self, value: float) -> list[tuple[Point, float]]:
         return [end for end in self.found if end[1] < min(value, end[0].F) - self.goal]
@@ -255,72 +268,72 @@ class Race:
     def _taken(self, ends: list[tuple[Point, float]]) -> list[Start]:
         chosen = {id(end) for end in ends}
         self.found = [end for end in self.found if id(end) not in chosen]
-        self.starts -= len(ends)  # they have been counted
+        self.starts -= len(ends)  # they are counted again when they continue
         return [Start(point.W, point.beta, point.gamma) for point, _ in ends]
 
-    def _leave(self, fleet: Fleet, who: np.ndarray, settled: bool = False) -> None:
-        for i in np.flatnonzero(who):
-            left = 0.0 if settled else _TRUST * fleet.left[i]
-            self.found.append((fleet.points[int(i)], float(fleet.F[i] - left)))
+    def _store(self, batch: Batch, chosen: np.ndarray, converged: bool = False) -> None:
+        for i in np.flatnonzero(chosen):
+            left = 0.0 if converged else _SAFETY * batch.left[i]
+            self.found.append((batch.points[int(i)], float(batch.F[i] - left)))
 
 
 def other_starts(state: State, run: Run, effort: Effort) -> State:
-    """The best of this state and of what other starts inside its subspace lead to."""
+    """Return the best of this state and of the answers from other starts inside its subspace."""
     state = replace(state, phase=RESTARTING, searched=None)
     if effort.before is not None:
         state = other_starts(state, run, effort.before)
     run.observe(state, True)
     problem, inside = state.problem, state.inside
     samples, begun = problem.samples, problem.samples.operations
-    unnoticed = effort.floor * min(problem.n_outputs, 4)
-    allowed = max(effort.allowance * (begun - run.begun), unnoticed)
-    race = Race(inside, state.point.F, 1e-6 * state.supervised)
+    floor = effort.floor * min(problem.n_outputs, 4)
+    budget = max(effort.allowance * (begun - run.begun), floor)
+    descents = Descents(inside, state.point.F, 1e-6 * state.supervised)
 
-    def tired_after(share: float) -> Callable[[float], bool]:
-        def tired(lowest: float) -> bool:
+    def spent_after(share: float) -> Callable[[float], bool]:
+        def budget_spent(lowest: float) -> bool:
             stop = run.monitor.poll(min(lowest, state.point.F))
-            return stop or samples.operations - begun > share * allowed
+            return stop or samples.operations - begun > share * budget
 
-        return tired
+        return budget_spent
 
     def agreed() -> bool:
-        return allowed < math.inf and race.agrees(state.point.F)
+        return budget < math.inf and descents.agrees(state.point.F)
 
     directions = Directions.of(inside)
-    cheap, starts = elimination_pays(inside), places(inside, state.point, directions, run.rng)
-    if not cheap:  # the first answer came from these
+    cheap, starts = elimination_pays(inside), candidate_starts(inside, state.point, directions, run.rng)
+    if not cheap:  # the first answer came from the first of them
         starts = islice(starts, _FIRST, None)
-    count, hops = _side_by_side(inside, effort, allowed), effort.hops
-    if not cheap and allowed < math.inf:  # more would cost as much as the first answer once more
-        count, hops = min(count, _FEW), 0
-    fleets = effort.waves + hops
-    for fleet in range(fleets):
-        tired = tired_after(_RACING * (fleet + 1) / fleets)
-        if tired(race.known) or agreed():
+    count, nearby = _batch_size(inside, effort, budget), effort.nearby_batches
+    if not cheap and budget < math.inf:  # more would double the cost of the first answer
+        count, nearby = min(count, _FEW), 0
+    batches = effort.batches + nearby
+    for batch in range(batches):
+        budget_spent = spent_after(_SHARE_OF_NEW_STARTS * (batch + 1) / batches)
+        if budget_spent(descents.known) or agreed():
             continue
-        if fleet >= effort.waves:
-            best = min([state.point, *(point for point, _ in race.found)], key=lambda at: at.F)
-            starts = nearby(inside, best, directions, run.rng)
-        on = race.hopeful(count // 2) if cheap else []
-        race.together([*on, *islice(starts, count)], effort.steps, tired)
-    # Side by side or, where products are dear, alone: who had to stop goes on.
+        if batch >= effort.batches:
+            best = min([state.point, *(point for point, _ in descents.found)], key=lambda at: at.F)
+            starts = nearby_starts(inside, best, directions, run.rng)
+        stopped = descents.promising(count // 2) if cheap else []
+        descents.descend([*stopped, *islice(starts, count)], effort.steps, budget_spent)
+    # Continue the stopped starts: in one batch or, where products are expensive, one after another.
     if not cheap:
         for _ in range(effort.finished):
-            race.go_on(effort.steps, tired_after(1.0))
-    elif not (tired_after(1.0)(race.known) or agreed()):
-        race.together(race.hopeful(count), effort.steps, tired_after(1.0))
-    return _best_of(state, race, run, effort.finished)
+            descents.continue_lowest(effort.steps, spent_after(1.0))
+    elif not (spent_after(1.0)(descents.known) or agreed()):
+        descents.descend(descents.promising(count), effort.steps, spent_after(1.0))
+    return _best_of(state, descents, run, effort.finished)
 
 
-def _best_of(state: State, race: Race, run: Run, most: int) -> State:
-    """The best of a state and of the points of a race; so many of those that are lower are finished."""
+def _best_of(state: State, descents: Descents, run: Run, most: int) -> State:
+    """Return the best of a state and of the descents' points; at most `most` lower points are finished."""
     first, best, finished = state.point.F, state.held(), [state.point.F]
-    points = sorted((point for point, _ in race.found), key=lambda point: point.F)
+    points = sorted((point for point, _ in descents.found), key=lambda point: point.F)
     rough = replace(state, converged=False, left=math.inf, reason=_UNFINISHED)
     unfinished = False
     for start in [replace(rough, point=point).held() for point in points]:
-        again = any(abs(start.F - other) <= race.goal for other in finished)
-        lower = best.F - race.goal > start.F
+        again = any(abs(start.F - other) <= descents.goal for other in finished)
+        lower = best.F - descents.goal > start.F
         if again or not lower or len(finished) > most or run.monitor.stopped:
             if start.F < best.F:
                 best, unfinished = start, True  # as it is
@@ -332,18 +345,18 @@ def _best_of(state: State, race: Race, run: Run, most: int) -> State:
             run.observe(state, False)
     if unfinished and not run.monitor.stopped:
         best = rounds(state.back_to(best), run).held()
-    agreed = race.agreed(best.F)
+    agreed = descents.agreed(best.F)
     before = state.searched or OtherStarts()
-    if abs(first - best.F) <= 10 * race.goal:
+    if abs(first - best.F) <= 10 * descents.goal:
         agreed += before.agreed
-    return replace(state.back_to(best), searched=OtherStarts(before.starts + race.starts, agreed))
+    return replace(state.back_to(best), searched=OtherStarts(before.starts + descents.starts, agreed))
 
 
-def _side_by_side(inside: Inside, effort: Effort, allowed: float) -> int:
-    """How many starts descend together: as many as can get to their end, or cost hardly more than one."""
+def _batch_size(inside: Inside, effort: Effort, budget: float) -> int:
+    """Return how many starts share a batch: as many as can converge, or as cost hardly more than one."""
     options, loss = inside.problem.options, inside.loss
     a_product = 8.0 * loss.rows * loss.columns * inside.problem.n_outputs
     a_question = inside.problem.samples.latency * options.a_question
-    products = allowed / (effort.steps * options.expected_products)
+    products = budget / (effort.steps * options.expected_products)
     room = max(products - a_question, 0.25 * a_question)
-    return int(min(max(room / a_product, 2), effort.most))
+    return int(min(max(room / a_product, 2), effort.max_starts))

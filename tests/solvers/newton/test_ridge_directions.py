@@ -1,4 +1,4 @@
-"""Ridge regressions of many strengths: what conjugate gradients find, and what a path makes of them."""
+"""Ridge regressions with many penalties: what conjugate gradients find, and how a path uses them."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from superfactor.losses import SquaredError, resolve_link
 from superfactor.options import Options
 from superfactor.problem import state
 from superfactor.solvers.newton import solve_path
-from superfactor.solvers.newton.ladder import ridge_ladder, shifted_solutions
+from superfactor.solvers.newton.ridge_directions import ridge_directions, shifted_solutions
 
 SHIFTS = np.geomspace(1e-3, 1e3, 7)
 WEIGHTS = [(xi, lam) for xi in (0.01, 1.0) for lam in (10.0, 1.0, 0.1)]
 
 
 def numbers(n=60, p=90, seed=0, covariates=None, **options):
-    """A squared error on X whose range is too large to be taken whole, and that is not compressed."""
+    """A squared error on X whose range is too large for the initial basis, and that is not compressed."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p)) * np.linspace(3, 0.1, p) + 0.5
     y = X[:, :3].sum(axis=1, keepdims=True) + rng.standard_normal((n, 1))
@@ -38,7 +38,7 @@ def test_all_shifts_are_solved_in_one_krylov_space():
         np.testing.assert_allclose(found[:, j], exact, atol=1e-7 * abs(exact).max())
 
 
-def test_a_column_that_is_solved_waits_for_the_others():
+def test_a_solved_column_stays_until_the_others_are_solved():
     G = np.diag(np.arange(1.0, 9.0))
     B = np.column_stack([np.eye(8)[:, 2], np.ones(8)])  # an eigenvector is solved at once
     found = shifted_solutions(lambda T: G @ T, B, SHIFTS, tol=1e-12).reshape(8, len(SHIFTS), 2)
@@ -46,9 +46,9 @@ def test_a_column_that_is_solved_waits_for_the_others():
         np.testing.assert_allclose(found[:, j], B / (np.diag(G) + shift)[:, None], rtol=1e-8, atol=1e-12)
 
 
-def test_the_ridge_regression_of_each_rung_is_in_it():
+def test_the_ridge_regression_of_each_penalty_is_in_the_span():
     problem = numbers()
-    S = np.linalg.qr(ridge_ladder(problem, WEIGHTS).array())[0]
+    S = np.linalg.qr(ridge_directions(problem, WEIGHTS).array())[0]
     data = problem.compact.whole
     X, y = data.data.dense(), np.asarray(data.known.targets)
     X, y = X - X.mean(axis=0), y - y.mean()
@@ -57,10 +57,10 @@ def test_the_ridge_regression_of_each_rung_is_in_it():
     assert np.linalg.norm(A - S @ (S.T @ A)) < 1e-3 * np.linalg.norm(A)
 
 
-def test_a_path_with_a_ladder_ends_no_higher_and_asks_for_less():
+def test_a_path_with_shared_directions_ends_no_higher():
     alone, along = numbers(), numbers()
     plain = list(solve_path(alone, 2, WEIGHTS, tol=1e-6, search="off"))
-    shared = ridge_ladder(along, WEIGHTS)
+    shared = ridge_directions(along, WEIGHTS)
     found = list(solve_path(along, 2, WEIGHTS, tol=1e-6, search="off", shared=shared))
     for a, b in zip(plain, found, strict=True):
         assert b.objective <= a.objective * (1 + 1e-6)
@@ -83,5 +83,5 @@ def test_a_path_with_a_ladder_ends_no_higher_and_asks_for_less():
     ],
     ids=["small", "many covariates", "classes"],
 )
-def test_where_it_would_not_help_there_is_none(problem):
-    assert ridge_ladder(problem, WEIGHTS) is None
+def test_no_directions_where_they_would_not_help(problem):
+    assert ridge_directions(problem, WEIGHTS) is None

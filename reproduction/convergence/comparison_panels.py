@@ -1,4 +1,4 @@
-"""The figure of a race of solvers: a column a setting, loss above, loss − optimum below."""
+"""The figure of a comparison of solvers: one column per setting, loss above, loss − optimum below."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproduction import drawing
-from reproduction.convergence.curves import RESOLUTION, rises
-from reproduction.convergence.panels import NAMES
-from reproduction.convergence.race import (
+from reproduction.convergence.comparison import (
     DEFAULT,
     OUR_BCD,
     OUR_LPGD,
-    RACERS,
+    SOLVERS,
     THEIR_BCD,
     THEIR_LPGD,
     UNTUNED,
-    Race,
+    Comparison,
 )
+from reproduction.convergence.curves import RESOLUTION, rises
+from reproduction.convergence.panels import NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,26 +37,26 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def draw(races: Sequence[Race], title: str) -> Figure:
+def draw(comparisons: Sequence[Comparison], title: str) -> Figure:
     """One line a start; a dot where it ends."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     figure = Figure(figsize=(11, 6.2), layout="constrained")
-    axes = figure.subplots(2, len(races), sharex=True)
+    axes = figure.subplots(2, len(comparisons), sharex=True)
     figure.suptitle(title, fontsize=10)
-    for column, race in enumerate(races):
-        for solver, curves in race.curves.items():
+    for column, comparison in enumerate(comparisons):
+        for solver, curves in comparison.curves.items():
             for curve in curves:
                 shown = curve.seconds > 0
                 swings = rises(curve.objective) > 30  # a thick line would be a blot
-                excess = np.maximum(curve.objective - race.best, RESOLUTION * abs(race.best))
+                excess = np.maximum(curve.objective - comparison.best, RESOLUTION * abs(comparison.best))
                 for ax, height in zip(axes[:, column], (curve.objective, excess), strict=True):
                     look = {"linewidth": 0.4 if swings else 1.3} | LOOKS[solver]
                     ax.plot(curve.seconds[shown], height[shown], **look)
                     ax.plot(curve.seconds[-1], height[-1], "o", color=look["color"], markersize=3.5)
         axes[0, column].set_title(
-            f"{NAMES[race.model]}, ξ = {race.xi:g}\n(LPGD at τ = {race.step})", fontsize=9
+            f"{NAMES[comparison.model]}, ξ = {comparison.xi:g}\n(LPGD at τ = {comparison.step})", fontsize=9
         )
         axes[1, column].set_xlabel("seconds")
         for ax in axes[:, column]:
@@ -68,7 +68,7 @@ def draw(races: Sequence[Race], title: str) -> Figure:
             getattr(axes[0, column].yaxis, f"set_{which}_formatter")(_thousands)
     axes[0, 0].set_ylabel("training loss F, thousands")
     axes[1, 0].set_ylabel("F − F*")
-    shown_solvers = [solver for solver in RACERS if solver in races[0].curves]
+    shown_solvers = [solver for solver in SOLVERS if solver in comparisons[0].curves]
     figure.legend(
         [Line2D([], [], **{"linewidth": 1.6} | LOOKS[solver]) for solver in shown_solvers],
         shown_solvers,

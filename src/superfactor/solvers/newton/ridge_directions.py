@@ -1,11 +1,11 @@
-"""Directions that all candidates of a path share: ridge regressions on the whole of X, strong ones and weak.
+"""Directions that all candidates of a path share: ridge regressions on all of X with several penalties σ.
 
-Where the loss is a parabola, one factor leads to A = (G + σ)⁻¹b, b = X̃ᵀE of the best model without factors:
-a ridge regression whatever ξ and λ are, which only decide how strong it is. Several factors span as many of
-them (docs/method.md §8). So some strengths, like the rungs of a ladder, come near the solutions at all
-weights, where a subspace would have to grow round by round at each. They cost the products of the weakest one
-alone, since conjugate gradients look for all of them in the same Krylov space. Of classes, whose curvature
-changes from sample to sample, this is no guide: on text it cost more than the rounds it saved.
+Where the loss is quadratic, the solution with one factor is A = (G + σ)⁻¹b, b = X̃ᵀE of the best model without
+factors: a ridge regression. The weights ξ and λ only determine the penalty σ. Several factors span as many
+ridge regressions (docs/method.md §8). A few penalties therefore give directions close to the solutions at all
+weights, and the subspace need not grow round by round at each pair. All penalties cost the products of the
+smallest one only, since conjugate gradients solve them in the same Krylov space. For classes, whose
+curvature differs between samples, this does not help: on text it costs more than the rounds it saves.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Plain, Vectors
 from superfactor.subspace import Basis, Inside
 
-# Neighbouring strengths differ by about this factor.
+# Neighbouring penalties differ by about this factor.
 _RATIO = 2.5
-# What F may still fall is about the square of what is left of a residual.
+# The possible decrease of F is about the square of the relative residual.
 _TOL, _LIMIT = 1e-6, 500
-# With more columns to regress on there would be more directions than a basis should have.
+# With more columns to regress on, there are more directions than a basis should have.
 _COLUMNS = 4
 # Of the largest column: what is left of means that were taken off is rounding.
 _NOTHING = 1e-8
 
 
-def ridge_ladder(problem: Problem, weights: Iterable[tuple[float, float]]) -> Vectors | None:
-    """Directions (N, j) of the compact problem that solutions at these (ξ, λ) nearly lie in.
+def ridge_directions(problem: Problem, weights: Iterable[tuple[float, float]]) -> Vectors | None:
+    """Return directions (N, j) of the compact problem, whose span is close to the solutions at these (ξ, λ).
 
-    None where growing a subspace is not what takes time, or ridge regression is no guide.
+    None where growing a subspace takes little time, or where the loss is not quadratic.
     """
     problem = problem.compact
     low, high = problem.loss.curvature_bounds(problem.n_outputs)
@@ -50,12 +50,12 @@ def ridge_ladder(problem: Problem, weights: Iterable[tuple[float, float]]) -> Ve
         return None
     largest = float(np.max((B * power(B)).sum(axis=0) / (B**2).sum(axis=0)))
     weakest, strongest = min(ridges), max(*ridges, largest)
-    rungs = 1 + round(np.log(strongest / weakest) / np.log(_RATIO))
-    return Plain(shifted_solutions(power, B, np.geomspace(weakest, strongest, rungs)))
+    count = 1 + round(np.log(strongest / weakest) / np.log(_RATIO))
+    return Plain(shifted_solutions(power, B, np.geomspace(weakest, strongest, count)))
 
 
 def _regressed_on(problem: Problem) -> Array:
-    """X̃ᵀE without factors and what each covariate adds to it (N, κ + q), less columns that are rounding."""
+    """Return X̃ᵀE without factors and what each covariate adds to it (N, κ + q), without rounding errors."""
     gamma = to_numpy(Inside(Basis.empty(problem), 0).without_factors.gamma)
 
     def pulled(gamma: Array) -> Array:
@@ -71,21 +71,21 @@ def _regressed_on(problem: Problem) -> Array:
 def shifted_solutions(
     power: Callable[[Array], Array], B: Array, shifts: Array, tol: float = _TOL, limit: int = _LIMIT
 ) -> Array:
-    """About (G + σ)⁻¹b for each column of B (N, c) and each σ of `shifts`, ascending: (N, j·c).
+    """Return about (G + σ)⁻¹b for each column of B (N, c) and each σ of `shifts`, ascending: (N, j·c).
 
-    `power` gives GT. These are conjugate gradients for the smallest shift. The residuals at the others are
-    multiples of its own (Frommer and Maass 1999), so that they take no products.
+    `power(T)` returns GT. Conjugate gradients solve the smallest shift. The residuals at the other shifts are
+    multiples of its residuals (Frommer and Maass 1999), so they need no products.
     """
     more = (shifts - shifts[0])[:, None]
     R, square = B.copy(), (B**2).sum(axis=0)
     enough = tol**2 * square
     P = np.repeat(B[None], len(shifts), axis=0)
     X = np.zeros_like(P)
-    # By how much the residuals at a shift (j, c) are smaller, now and a step ago.
+    # The factor by which the residuals at a shift (j, c) are smaller, now and one step ago.
     share, earlier = np.ones((2, len(shifts), B.shape[1]))
     step, turn = np.ones(B.shape[1]), np.zeros(B.shape[1])
     for _ in range(limit):
-        # From the weakest up: those that are not solved yet.
+        # Smaller shifts converge later, so the shifts that are not solved yet are the first ones.
         on = int(np.count_nonzero((share**2 * square > enough).any(axis=1)))
         if not on:
             break
@@ -105,5 +105,5 @@ def shifted_solutions(
 
 
 def _over(a: Array, b: Array) -> Array:
-    """a/b (…), and 0 where nothing is left to be solved."""
+    """Return a/b (…), and 0 where b is 0 because the column is solved."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)), where=np.abs(b) > 1e-280)

@@ -32,18 +32,18 @@ __all__ = [
     "DEFAULT",
     "OUR_BCD",
     "OUR_LPGD",
-    "RACERS",
+    "SOLVERS",
     "THEIR_BCD",
     "THEIR_LPGD",
     "UNTUNED",
+    "Comparison",
     "Length",
-    "Race",
-    "run_race",
+    "compare_solvers",
 ]
 
 DEFAULT, OUR_LPGD, OUR_BCD = "default solver", "our LPGD", "our BCD"
 THEIR_LPGD, THEIR_BCD, UNTUNED = "released LPGD", "released BCD", "released BCD as it comes"
-RACERS = (DEFAULT, OUR_LPGD, OUR_BCD, THEIR_LPGD, THEIR_BCD, UNTUNED)
+SOLVERS = (DEFAULT, OUR_LPGD, OUR_BCD, THEIR_LPGD, THEIR_BCD, UNTUNED)
 
 # What is tuned for the released BCD, one after the other, each at the best of those before; its own defaults
 # come first. How often it repeats its inner steps cannot be chosen.
@@ -65,7 +65,7 @@ class Length:
 
 
 @dataclass
-class Race:
+class Comparison:
     """What came of one model at one ξ.
 
     Attributes
@@ -115,9 +115,9 @@ class Race:
         return float(np.median(shares))
 
 
-def run_race(
+def compare_solvers(
     study: Study, model: str, xi: float, length: Length, *, released: bool, step: Callable[[], None]
-) -> Race:
+) -> Comparison:
     """One after the other in this process; `step` is called after each solver."""
     starts = range(study.starts)
 
@@ -135,10 +135,10 @@ def run_race(
         OUR_BCD: [_bcd(study, model, xi, number) for number in starts],
     }
     step()
-    race = Race(model, xi, better, taus[better], lpgd, curves)
+    comparison = Comparison(model, xi, better, taus[better], lpgd, curves)
     if released:
-        _run_released(race, study, length, step)
-    return race
+        _run_released(comparison, study, length, step)
+    return comparison
 
 
 def _rank(curves: list[Curve], lowest: float) -> tuple[float, float]:
@@ -157,14 +157,14 @@ def _bcd(study: Study, model: str, xi: float, number: int) -> Curve:
     )
 
 
-def _run_released(race: Race, study: Study, length: Length, step: Callable[[], None]) -> None:
-    problem = (study.X, study.y, study.rank, race.model, race.xi, study.lam, study.covariates)
+def _run_released(comparison: Comparison, study: Study, length: Length, step: Callable[[], None]) -> None:
+    problem = (study.X, study.y, study.rank, comparison.model, comparison.xi, study.lam, study.covariates)
     starts = [study.start(number) for number in range(study.starts)]
     # Evenly spread on a logarithmic clock: evaluating F costs as much as an iteration.
     looks = set(np.geomspace(1, length.released, 80).astype(int).tolist())
 
-    race.curves[THEIR_LPGD] = [
-        ReleasedLPGD(*problem, step_size=race.tau, start=start).run(length.released, looks)
+    comparison.curves[THEIR_LPGD] = [
+        ReleasedLPGD(*problem, step_size=comparison.tau, start=start).run(length.released, looks)
         for start in starts
     ]
     step()
@@ -172,16 +172,18 @@ def _run_released(race: Race, study: Study, length: Length, step: Callable[[], N
     def descent(start: Any, iterations: int, **settings: Any) -> Curve:
         return ReleasedBCD(*problem, start=start, **settings).run(iterations, looks)
 
-    race.curves[UNTUNED] = [descent(start, length.released, nonnegative=True) for start in starts]
+    comparison.curves[UNTUNED] = [descent(start, length.released, nonnegative=True) for start in starts]
     step()
     for name, values in GRID.items():
         ends = []
         for value in values:
-            settings = race.settings | {name: value}
+            settings = comparison.settings | {name: value}
             ends.append(float(descent(starts[0], length.trial, **settings).objective[-1]))
-            race.trials.append({**settings, "objective": ends[-1]})
+            comparison.trials.append({**settings, "objective": ends[-1]})
         ends = [end if np.isfinite(end) else np.inf for end in ends]
-        race.settings[name] = values[int(np.argmin(ends))]
+        comparison.settings[name] = values[int(np.argmin(ends))]
     step()
-    race.curves[THEIR_BCD] = [descent(start, length.released, **race.settings) for start in starts]
+    comparison.curves[THEIR_BCD] = [
+        descent(start, length.released, **comparison.settings) for start in starts
+    ]
     step()
