@@ -9,6 +9,7 @@ import numpy as np
 from tests.selection.searches import numbers
 
 from superfactor import SMFClassifierCV
+from superfactor.outcomes import outcome_named
 
 PAGE = Path(__file__).parents[2] / "docs" / "selection.md"
 CODE = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -35,3 +36,13 @@ def test_nested_scores(capsys):
     y = np.arange(24) % 2
     exec(code, {"X": rng.normal(size=(24, 6)) + 3 * y[:, None], "y": y})
     assert capsys.readouterr().out.startswith("Better than guessing: ")
+
+
+def test_grids_are_those_of_the_searches():
+    (block,) = re.findall(r"<!-- grids -->(.*?)<!-- end -->", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.strip().splitlines()[2:]]
+    for name, *cells in rows:
+        steps = outcome_named("flags" if name == "several labels" else name).steps
+        grids = [steps.xi["filter"], steps.lam["filter"], steps.xi["feature"], steps.lam["feature"]]
+        assert [tuple(map(float, cell.split(","))) for cell in cells] == grids, name
+    assert len(rows) == 5
