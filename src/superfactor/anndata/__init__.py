@@ -5,11 +5,11 @@ file        idea
 =========== ======================================================================================
 ``tl``      ``smf`` fits and writes to an AnnData, ``project`` scores new cells; the other tools
 ``pl``      ``factors`` and ``samples`` draw what was written
-``reading`` what is asked of an AnnData: its numbers and how they look, genes, covariates, outcome
-``fitting`` the estimator or search for a kind of outcome, and a fit once more
-``again``   ``report`` and ``stable_features``: what takes further fits
-``writing`` what is written of cells and genes, by the kind of outcome
-``colors``  what cells are coloured by: a column, a gene, the outcome
+``reading`` reads from an AnnData: the matrix and a check of it, genes, covariates, outcome
+``fitting`` the estimator or search for a kind of outcome, and how to repeat a fit
+``refits``  ``report`` and ``stable_features``, which fit the model again
+``writing`` writes results for cells and genes, by the kind of outcome
+``colors``  values that colour the cells: a column, a gene, the outcome
 ``ranking`` markers of each class in the form of scanpy's ``rank_genes_groups``
 ``record``  a fitted model as a plain dictionary that an .h5ad file holds, and back
 =========== ======================================================================================

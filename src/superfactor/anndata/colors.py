@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from superfactor.anndata.reading import cells, matrix
-from superfactor.anndata.reading.outcome import Asked
+from superfactor.anndata.reading.outcome import OutcomeRequest
 from superfactor.estimators.targets import survival_y
 
 
@@ -73,7 +73,7 @@ def classes(column: Any, values: Any, known: Any, fit: Any) -> tuple[list[str] |
     return list(dict.fromkeys(names.values())), labels
 
 
-def events(data: Any, adata: Any, asked: Asked) -> Any:
+def events(data: Any, adata: Any, asked: OutcomeRequest) -> Any:
     """Of the outcome of a fit: who had an event (n,), bool; None where it is no survival."""
     if asked.time is None:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.anndata import record
 from superfactor.anndata.reading import cells, matrix
-from superfactor.anndata.reading.outcome import Asked, CellOutcome, read
+from superfactor.anndata.reading.outcome import CellOutcome, OutcomeRequest, read
 from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.estimators.fitting import reads_passes
 from superfactor.estimators.parameters import check_parameters, choose_solver
@@ -115,11 +115,11 @@ def model_of(reference: Any, mod: str | None, key: str, said: str = "reference")
     return found
 
 
-def asked_of(found: dict[str, Any]) -> Asked:
+def request_of(found: dict[str, Any]) -> OutcomeRequest:
     """The outcome that a fit was asked for."""
     given, label = record.given_parameters(found), found["params"].get("label")
     several = label is not None and not isinstance(label, str)
-    return Asked(
+    return OutcomeRequest(
         [str(name) for name in label] if several else label,
         unlabeled=given.get("unlabeled"),
         **{name: found["params"].get(name) for name in ("time", "event", "event_word", "task")},
@@ -130,7 +130,7 @@ def known_data(given: Any, adata: Any, found: dict[str, Any]) -> tuple[Any, Cell
     """X (n, genes of the model), scaled as at the fit and in memory, and the outcome of the cells."""
     source = matrix.rows_of(matrix.stored_matrix(adata, found["params"].get("layer")))
     aligned = matrix.alignment(adata.var_names, found["model"], source.stored_type)
-    outcome = read(given, adata, asked_of(found), str(found.get("kind", "classes")))
+    outcome = read(given, adata, request_of(found), str(found.get("kind", "classes")))
     return matrix.in_memory(source) @ aligned, outcome
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.anndata import colors, record
-from superfactor.anndata.fitting import asked_of
+from superfactor.anndata.fitting import request_of
 from superfactor.anndata.reading import cells
 from superfactor.interpretation import FactorView
 from superfactor.plotting import FactorsDisplay, SamplesDisplay
@@ -149,14 +149,14 @@ def samples(
     if fitted:
         names = axis_names(factor_view(given, mod=mod, key=key), chosen)
     fit = adata.uns[key] if fitted else None
-    own = [] if fit is None else asked_of(fit).columns
+    own = [] if fit is None else request_of(fit).columns
     color = colors.default(adata, key, own) if color is None else color
     column = colors.column(given, adata, color, layer, use_raw)
     fit = fit if color in own else None
     values = column.astype(object).to_numpy()
     known = colors.known(column, fit)
     classes, labels = colors.classes(column, values, known, fit)
-    events = None if fit is None else colors.events(given, adata, asked_of(fit))
+    events = None if fit is None else colors.events(given, adata, request_of(fit))
     points = scores[:, [j - 1 for j in chosen]]
     shown, palette = known, colors.palette(adata, color, column) if classes else None
     if classes and len(chosen) == 1 and not known.all():  # a row of their own

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.anndata import record
-from superfactor.anndata.fitting import asked_of, known_data, model_of
+from superfactor.anndata.fitting import known_data, model_of, request_of
 from superfactor.anndata.reading import cells
 from superfactor.interpretation import feature_effects
 from superfactor.interpretation.features.class_features import of_every_class, speaks_for
@@ -100,7 +100,7 @@ def rank_genes_smf(
     cells.check_key(key_added)
     found = model_of(adata, mod, key, "adata")
     if "categories" not in found:
-        columns = ", ".join(map(repr, asked_of(found).columns))
+        columns = ", ".join(map(repr, request_of(found).columns))
         raise ValueError(
             f"key={key!r}: the model predicts {columns}, which are no classes to rank markers of; pl.factors "
             "shows the genes of its factors"

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from superfactor.anndata import record
-from superfactor.anndata.again import report, stable_features
 from superfactor.anndata.fitting import check_given, estimator_for, fitted, model_of, reads_blocks
 from superfactor.anndata.ranking import rank_genes_smf
 from superfactor.anndata.reading import cells, matrix
-from superfactor.anndata.reading.outcome import Asked, read
+from superfactor.anndata.reading.outcome import OutcomeRequest, read
+from superfactor.anndata.refits import report, stable_features
 from superfactor.anndata.writing import about_classes, copy_colors, write_cells, write_genes
 from superfactor.estimators.inputs import block_cuts
 from superfactor.interpretation import factor_view
@@ -145,7 +145,7 @@ def smf(
     """
     check_given(parameters)
     cells.check_key(key_added)
-    asked = Asked(label, time, event, event_word, task, parameters.get("unlabeled"))
+    asked = OutcomeRequest(label, time, event, event_word, task, parameters.get("unlabeled"))
     asked.check()
     given, adata = cells.to_write_to(adata, mod, copy)
     outcome = read(given, adata, asked)

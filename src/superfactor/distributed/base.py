@@ -280,7 +280,7 @@ class DaskFactorization:
         return float(self._metric(given.labelled, predicted, sample_weight))
 
 
-def _check_counts(y: Any, X: Array, name: str, unlabeled: Any) -> targets.Given:
+def _check_counts(y: Any, X: Array, name: str, unlabeled: Any) -> targets.CheckedY:
     """Real targets none of which is negative."""
     return targets.check_counts(targets.check_real_targets(y, X, name, unlabeled))
 

@@ -46,7 +46,7 @@ class LoadedSamples:
         *,
         estimator: str,
         columns: list[int],
-        check: Callable[..., targets.Given],
+        check: Callable[..., targets.CheckedY],
         unlabeled: Any,
     ):
         self._first = first

@@ -1,21 +1,20 @@
-"""The scikit-learn side of the package: validation, fitting, prediction.
+"""The scikit-learn interface: validation, fitting, prediction.
 
 =============== ================================================================================
 file            idea
 =============== ================================================================================
-``classifier``  ``SMFClassifier``: labels in, probabilities out
-``regressor``   ``SMFRegressor``: real targets, one or several
-``survival``    ``SMFSurvival``: times to an event
-``base``        what all share: from the user's data to a problem, from its solution to attributes
-``new_samples`` codes and activations of new samples
-``linear``      predictions as weights of the columns of X
-``scores``      the factors of a fit by their scores
-``parameters``  constructor arguments, checked with messages that say what is allowed
-``fitting``     which solver runs, and what an estimator tells of its answer
+``classifier``  ``SMFClassifier``: predicts labels
+``regressor``   ``SMFRegressor``: predicts real targets, one or several
+``survival``    ``SMFSurvival``: predicts times to an event
+``mixed``       ``SMFMixed``: predicts outcomes of several kinds at once
+``base``        shared steps: user's data to problem, solution to fitted attributes
+``parameters``  checks of the constructor arguments
+``fitting``     which solver runs, and quantities computed from its solution
 ``progress``    ``verbose`` and scikit-learn's callbacks
-``targets/``    y: labels, numbers, times, and who has none
-``inputs/``     X and what accompanies its samples
-``covariates/`` columns that are not factorized: their roles, words and gaps
+``fitted/``     fitted models: new samples, weights of columns, scores, record
+``targets/``    y: labels, numbers, times, and which samples have none
+``inputs/``     X and the arrays that accompany its samples
+``covariates/`` columns that are not factorized: roles, categories, missing values
 =============== ================================================================================
 """
 

@@ -18,9 +18,9 @@ from superfactor.estimators.covariates.naming import NamedColumns
 from superfactor.estimators.fitted import scores
 from superfactor.estimators.fitted.linear import LinearPredictions
 from superfactor.estimators.fitted.new_samples import NewSamples
-from superfactor.estimators.inputs import by_blocks, placing
+from superfactor.estimators.inputs import by_blocks, devices
 from superfactor.estimators.progress import CallbackSupportMixin, Progress, has_callbacks
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss
 from superfactor.models import model_named
 from superfactor.options import Options
@@ -98,7 +98,7 @@ class SupervisedFactorization(
             solution = self._solve(stated, solver, seed, callback)
             self.adopt(stated, solution)
             self._show(stated, solution)
-            placing.return_to(X, self)
+            devices.return_to(X, self)
             self.certificate_ = None
             # Who wants to stop does not want to wait for a proof.
             if self.certify is not None and not interruption.requested:
@@ -159,11 +159,11 @@ class SupervisedFactorization(
         covariates = as_table(covariates)
         words_beside = CovariateEncoder.learn(covariates)
         data: Any = None
-        if in_passes and not (isinstance(X, np.memmap) and placing.leaves_cpu(self.device)):
+        if in_passes and not (isinstance(X, np.memmap) and devices.leaves_cpu(self.device)):
             data = inputs.check_rows(self, X, reset=True)
         if data is None:
             data = inputs.check_data(self, X, reset=True)
-        data = placing.moved(data, self.device)
+        data = devices.moved(data, self.device)
         # From X itself: scikit-learn keeps no names where they are NumPy's strings.
         names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
@@ -238,7 +238,7 @@ class SupervisedFactorization(
         return found
 
     @abstractmethod
-    def _given(self, y: Any, X: Any) -> Given:
+    def _given(self, y: Any, X: Any) -> CheckedY:
         """y of the samples of X, checked, and who has one."""
 
     @abstractmethod

@@ -312,16 +312,16 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     @property
-    def _answers(self) -> targets.Answers:
+    def _label_type(self) -> targets.LabelType:
         """One of several classes, or yes and no to several labels: as it was fitted."""
-        return targets.answers_with(getattr(self, "_loss", None))
+        return targets.label_type_for_loss(getattr(self, "_loss", None))
 
-    def _given(self, y: Any, X: Any) -> targets.Given:
+    def _given(self, y: Any, X: Any) -> targets.CheckedY:
         classes = getattr(self, "classes_", None)
-        return self._answers.given(y, X, type(self).__name__, self.unlabeled, classes)
+        return self._label_type.given(y, X, type(self).__name__, self.unlabeled, classes)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        name, answers = type(self).__name__, targets.answers_to(y)
+        name, answers = type(self).__name__, targets.label_type_of(y)
         given = answers.given(y, X, name, self.unlabeled).among(kept).of_some()
         weight = weight if kept is None else weight[kept]
         posed = answers.posed(given, weight, self.link, self.class_weight, name)
@@ -336,16 +336,16 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """What the answers make scores, probabilities and predictions of."""
         signal, offset = self._activations(X, covariates, method)
-        return self._answers.scores(self._coding, signal, offset, self._loss, self.prediction)
+        return self._label_type.scores(self._coding, signal, offset, self._loss, self.prediction)
 
     def _by_output(self, coef: Array) -> Array:
-        return self._answers.by_output(coef)
+        return self._label_type.by_output(coef)
 
     def _by_activation(self, coef: Array) -> Array:
-        return self._answers.by_activation(coef)
+        return self._label_type.by_activation(coef)
 
     def _symmetric(self, effect: Any) -> Any:
-        return self._answers.symmetric(effect)
+        return self._label_type.symmetric(effect)
 
     def _linear(self, signal: Array) -> Array:
         if self.link != "logistic" and not self._loss.link.linear:
@@ -375,7 +375,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
             activations themselves for the logistic link, with 0 for ``classes_[0]``, and exact
             supervised coding the negative energies.
         """
-        return self._answers.decisions(self._scores(X, covariates, "decision_function"))
+        return self._label_type.decisions(self._scores(X, covariates, "decision_function"))
 
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
         """Class probabilities.
@@ -387,7 +387,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         probabilities : array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        log_p = self._answers.log_proba(self._scores(X, covariates, "predict_proba"))
+        log_p = self._label_type.log_proba(self._scores(X, covariates, "predict_proba"))
         return namespace(log_p).exp(log_p)
 
     def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
@@ -399,7 +399,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         -------
         log_probabilities : array of shape (n_samples, n_classes)
         """
-        return self._answers.log_proba(self._scores(X, covariates, "predict_log_proba"))
+        return self._label_type.log_proba(self._scores(X, covariates, "predict_log_proba"))
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
         """The most probable class.
@@ -410,7 +410,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         -------
         labels : array of shape (n_samples,)
         """
-        return self._answers.predicted(self._scores(X, covariates, "predict"), self.classes_)
+        return self._label_type.predicted(self._scores(X, covariates, "predict"), self.classes_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy of ``predict``, among the samples that have a label.
@@ -429,7 +429,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         accuracy : float
         """
         predicted = self.predict(X, covariates=covariates)
-        return self._answers.accuracy(self._given(y, predicted), predicted, sample_weight)
+        return self._label_type.accuracy(self._given(y, predicted), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

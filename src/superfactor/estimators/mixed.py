@@ -15,7 +15,7 @@ from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.estimators.targets.mixed import MixedPart, columns_of, part_types
 from superfactor.losses import Loss, Part, SideBySide
 
@@ -180,18 +180,18 @@ class SMFMixed(SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _read(self, y: Any, X: Any) -> dict[Hashable, Given]:
+    def _read(self, y: Any, X: Any) -> dict[Hashable, CheckedY]:
         """Each outcome of the samples of X, checked."""
         types = part_types(self.outcomes)
         columns = columns_of(y, list(types))
         return {key: kind.read(key, columns[key], X) for key, kind in types.items()}
 
-    def _given(self, y: Any, X: Any) -> Given:
+    def _given(self, y: Any, X: Any) -> CheckedY:
         """The targets (n, κ) of a fitted model, NaN where an outcome is not known."""
         read = self._read(y, X)
         values = np.concatenate([part.targets(read[key]) for key, part in self.outcomes_.items()], axis=1)
         known = ~np.all(np.isnan(values), axis=1)
-        return Given(values, None if known.all() else known)
+        return CheckedY(values, None if known.all() else known)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         types = part_types(self.outcomes)

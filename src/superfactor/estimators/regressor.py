@@ -215,7 +215,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     def _exposure_column(self) -> Any:
         return targets.exposure_of(self.exposure_column, self.loss)
 
-    def _given(self, y: Any, X: Any) -> targets.Given:
+    def _given(self, y: Any, X: Any) -> targets.CheckedY:
         given = targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
         return targets.check_counts(given) if self._counts else given
 

@@ -14,7 +14,7 @@ from superfactor.estimators.base import Stated, SupervisedFactorization
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.progress import with_callbacks
 from superfactor.estimators.targets import (
-    Given,
+    CheckedY,
     check_survival,
     check_tells_something,
     concordance,
@@ -221,7 +221,7 @@ class SMFSurvival(SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _given(self, y: Any, X: Any) -> Given:
+    def _given(self, y: Any, X: Any) -> CheckedY:
         return check_survival(y, X, type(self).__name__, getattr(self, "_coded_as_r", False))
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:

@@ -1,4 +1,4 @@
-"""What counts as a fitted model: the estimator inside it, the steps before, and data as it sees them."""
+"""The estimator inside a fitted model, the steps before it, and preprocessed data."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from superfactor._arrays import to_numpy
 from superfactor.estimators import inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.covariates import IndicatorColumns
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.outcomes import Outcome, outcome_of
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """An estimator and what stands before it.
+    """An estimator and the steps before it.
 
     Attributes
     ----------
@@ -40,14 +40,14 @@ class FittedModel:
         return outcome_of(self.estimator)
 
     def preprocess(self, X: Any) -> Any:
-        """X as the estimator sees it, with the transformers as they were fitted."""
+        """Return X after the fitted transformers."""
         for step in self.steps:
             X = step.transform(X)
         return X
 
     @property
     def feature_names(self) -> Any:
-        """Names (p,) of the columns of ``components_``, as the user called them."""
+        """Names (p,) of the columns of ``components_``, as in the user's table."""
         names = self.column_names
         if names is None:
             return self.estimator.component_names_
@@ -55,7 +55,7 @@ class FittedModel:
 
     @property
     def covariate_names(self) -> list[str]:
-        """Names of the columns of ``covariate_coef_``, as the user called them."""
+        """Names of the columns of ``covariate_coef_``, as in the user's table."""
         own, given = list(self.estimator.covariate_names_), self._covariates_inside
         if given is None:
             return own
@@ -64,7 +64,7 @@ class FittedModel:
 
     @property
     def covariate_levels(self) -> dict[str, list[Any]]:
-        """The levels, the reference first, of covariates that are words; the median where there are gaps."""
+        """Levels of categorical covariates, the reference first; the median of those with missing values."""
         levels, given = dict(self.estimator.covariate_levels_), self._covariates_inside
         if given is not None:
             levels |= self.estimator._roles.words_inside.named(given)
@@ -74,16 +74,16 @@ class FittedModel:
 
     @property
     def _covariates_inside(self) -> list[str] | None:
-        """Names of the covariate columns of X, where the estimator has them from a step before."""
+        """Names of the covariate columns of X, if only a step before the estimator has them."""
         columns = self.estimator.covariate_columns_
         names = self.column_names if columns and self.estimator.column_names_ is None else None
         return None if names is None else [str(names[j]) for j in columns]
 
     @property
     def column_names(self) -> Any:
-        """Names of all columns that the estimator was given, an array; None where unknown."""
-        # A transformer hands on an array without names: get_feature_names_out follows them. Steps that cannot
-        # say are taken to keep the columns where they have as many as came in.
+        """Names of all columns that the estimator received, as an array; None if unknown."""
+        # Transformers return arrays without names; get_feature_names_out gives them. A step without that
+        # method is taken to keep the columns if their number stays the same.
         estimator = self.estimator
         names = estimator.column_names_
         if names is not None or not self.steps:
@@ -100,7 +100,7 @@ class FittedModel:
 
 
 def _transformers(steps: Any) -> Iterator[Any]:
-    """Those that do something, out of pipelines within the pipeline too."""
+    """Yield all transformers, those of nested pipelines too, without "passthrough" and None."""
     for _, step in steps:
         if isinstance(step, Pipeline):
             yield from _transformers(step.steps)
@@ -109,7 +109,7 @@ def _transformers(steps: Any) -> Iterator[Any]:
 
 
 def fitted_model(model: Any) -> FittedModel:
-    """The estimator inside a model: pipelines and searches are opened, at any depth."""
+    """Return the estimator inside a model; pipelines and searches are opened at any depth."""
     if isinstance(model, SupervisedFactorization):
         check_is_fitted(model)
         return FittedModel(model, ())
@@ -120,48 +120,48 @@ def fitted_model(model: Any) -> FittedModel:
         return fitted_model(model.best_estimator_)
     if hasattr(model, "refit"):
         raise NotFittedError(
-            f"model={type(model).__name__}: a search is shown by its best_estimator_, which it has "
-            "after fit with refit=True"
+            f"model={type(model).__name__}: a search with best_estimator_ is required; call fit with "
+            "refit=True"
         )
     raise TypeError(
         f"model={type(model).__name__}: a fitted SMFClassifier, SMFRegressor or SMFSurvival, a Pipeline "
-        "that ends in one, or a search with its best_estimator_ is required"
+        "that ends in one, or a search with best_estimator_ is required"
     )
 
 
 @dataclass(frozen=True)
 class ModelData:
-    """A user's data as the estimator inside a model sees them, in NumPy.
+    """A user's data after preprocessing, in NumPy.
 
     Attributes
     ----------
     X : (n, p), the columns that are factorized; dense or sparse
-    given : labels or targets, and who has one
-    covariates : (n, q) or None: covariate columns of X first, then the covariates given
-    exposures : (n, 1) or None, of counts
+    given : labels or targets, and which samples have one
+    covariates : (n, q) or None: covariate columns of X first, then those passed separately
+    exposures : (n, 1) or None; of counts
     """
 
     X: Any
-    given: Given
+    given: CheckedY
     covariates: Any
     exposures: Any = None
 
     @property
     def y(self) -> Any:
-        """As ``fit`` takes it, None or NaN where a sample has no label."""
+        """The outcome as ``fit`` takes it, None or NaN for samples without a label."""
         return self.given.marked
 
-    def refit(self, estimator: Any, X: Any, y: Any, at: Any = slice(None), **beside: Any) -> Any:
-        """A `refittable` estimator fitted to X, other rows of the samples at `at`, and to their exposures."""
+    def refit(self, estimator: Any, X: Any, y: Any, at: Any = slice(None), **options: Any) -> Any:
+        """Fit a `refittable` estimator to X, which represents the samples at `at`, with their exposures."""
         if self.exposures is not None:
             estimator.set_params(exposure_column=int(X.shape[1]))
             stack = sp.hstack if sp.issparse(X) else np.hstack
             X = stack([X, self.exposures[at]])
-        return estimator.fit(X, y, **beside)
+        return estimator.fit(X, y, **options)
 
 
 def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str) -> ModelData:
-    """Checked as ``fit`` checks, and against what the model was fitted to."""
+    """Return preprocessed data, checked as in ``fit`` and against the training data."""
     estimator = fitted.estimator
     whole = fitted.preprocess(X)
     X, regressors = estimator.split_columns(whole, covariates)
@@ -173,11 +173,11 @@ def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str)
 
 
 def refittable(estimator: Any, **params: Any) -> Any:
-    """A clone for `ModelData`: its covariates are given separately, and nobody asks for a proof."""
-    quiet = {"covariate_columns": None, "certify": None, "checkpoint": None, "verbose": 0}
-    return clone(estimator).set_params(**quiet, **params)
+    """Return a clone for `ModelData.refit`: covariates are passed separately, and no certificate is made."""
+    fixed = {"covariate_columns": None, "certify": None, "checkpoint": None, "verbose": 0}
+    return clone(estimator).set_params(**fixed, **params)
 
 
 def numbers(values: Any) -> Any:
-    """An array of any library in NumPy's float64."""
+    """Return an array of any library in NumPy's float64."""
     return np.asarray(to_numpy(values), dtype=np.float64)

@@ -1,6 +1,6 @@
 """What the kind of y decides: one object for each kind, which everything above the estimators asks.
 
-y comes in three forms. `Given` is a user's y, checked, and who has one. The *truth* (m, …) is that of the
+y comes in three forms. `CheckedY` is a user's y, checked, and who has one. The *truth* (m, …) is that of the
 samples that have one, as folds use it: class numbers, values, or events and times. *Rows* (n, k) are what a
 model says of n samples: probabilities, values, risks. `Target` holds the first two and the names of the k
 columns. Metrics compare truth and rows.
@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from superfactor._words import counted
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.pages import Page
 from superfactor.outcomes.reading import Reading
@@ -50,7 +50,7 @@ class Target:
     truth : (m, …) of the samples that have a value
     """
 
-    given: Given
+    given: CheckedY
     names: Any
     truth: Any
 
@@ -119,11 +119,11 @@ class Outcome(Reading):
         return True
 
     @abstractmethod
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         """A user's y, as long as X, checked; `name` is for messages."""
 
     @abstractmethod
-    def coded(self, given: Given) -> tuple[Any, Any]:
+    def coded(self, given: CheckedY) -> tuple[Any, Any]:
         """Names of the columns of predicted rows (k,), and the truth (m, …)."""
 
     def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
@@ -131,11 +131,11 @@ class Outcome(Reading):
         given = self.read(y, X, name, unlabeled).of_some()
         return Target(given, *self.coded(given))
 
-    def recognised(self, model: Any, given: Given, name: str = "y") -> tuple[Any, Any]:
+    def recognised(self, model: Any, given: CheckedY, name: str = "y") -> tuple[Any, Any]:
         """Names (k,) and truth (m, …) of new samples, as a fitted model knows them; `name` in messages."""
         return self.coded(given)
 
-    def refitted(self, y: Any, given: Given) -> Any:
+    def refitted(self, y: Any, given: CheckedY) -> Any:
         """A user's y as a search fits its choice to it, once it has been read as `given`."""
         return y if given.known is None or given.names is not None else given.marked
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from superfactor._words import counted, listed
 from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss, resolve_link
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.metrics import absent_classes, probabilities
@@ -73,10 +73,10 @@ class Classes(Outcome):
 
     # --- y ------------------------------------------------------------------------------------------
 
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return targets.check_labels(y, X, name, unlabeled)
 
-    def coded(self, given: Given) -> tuple[Any, Any]:
+    def coded(self, given: CheckedY) -> tuple[Any, Any]:
         classes, codes = np.unique(given.labelled, return_inverse=True)
         return classes, codes
 
@@ -89,7 +89,7 @@ class Classes(Outcome):
             )
         return found
 
-    def recognised(self, model: Any, given: Given, name: str = "y") -> tuple[Any, Any]:
+    def recognised(self, model: Any, given: CheckedY, name: str = "y") -> tuple[Any, Any]:
         classes, labels = np.asarray(model.classes_), given.labelled
         unknown = np.setdiff1d(labels, classes)
         if len(unknown):
@@ -301,7 +301,7 @@ class Classes(Outcome):
         labels = np.array([str(label) for label in one_column(y)], dtype=object)
         return ShownSamples(labels, [*classes, *sorted(set(labels) - set(classes))])
 
-    def is_own(self, estimator: Any, given: Given) -> bool:
+    def is_own(self, estimator: Any, given: CheckedY) -> bool:
         return set(given.labelled) == set(estimator.classes_)
 
     def direction(self, coef: Any, outputs: Sequence[str]) -> str:

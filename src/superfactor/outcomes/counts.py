@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from superfactor._words import counted
 from superfactor.estimators import SMFRegressor, inputs
 from superfactor.estimators.targets import (
-    Given,
+    CheckedY,
     beyond_exposure,
     check_counts,
     deviance_explained,
@@ -96,7 +96,7 @@ class Counts(Numbers):
 
     # --- y ------------------------------------------------------------------------------------------
 
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return check_counts(super().read(y, X, name, unlabeled))
 
     def out_of(self, truth: Any, exposures: Any) -> Any:

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from superfactor._words import counted, listed
 from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import FlagsLoss, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Split, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
@@ -118,18 +118,18 @@ class Flags(Outcome):
 
     # --- y ------------------------------------------------------------------------------------------
 
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return targets.check_flags(y, X, name, unlabeled)
 
-    def coded(self, given: Given) -> tuple[Any, Any]:
+    def coded(self, given: CheckedY) -> tuple[Any, Any]:
         return given.names, given.labelled
 
     def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
         found = super().target(y, X, name, unlabeled)
-        targets.check_both_answers(found.truth, found.names)
+        targets.check_both_values(found.truth, found.names)
         return found
 
-    def recognised(self, model: Any, given: Given, name: str = "y") -> tuple[Any, Any]:
+    def recognised(self, model: Any, given: CheckedY, name: str = "y") -> tuple[Any, Any]:
         return model.classes_, targets.flags_in_order(given, model.classes_, name).labelled
 
     def counts(self, target: Target) -> Any:
@@ -150,7 +150,7 @@ class Flags(Outcome):
     def check_training(self, target: Target, k: int, train: Any) -> None:
         super().check_training(target, k, train)
         values = target.given.among(train).labelled
-        targets.check_both_answers(values, target.names, f"cv: in the training part of split {k}")
+        targets.check_both_values(values, target.names, f"cv: in the training part of split {k}")
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean logarithm of the probability of a known answer."""
@@ -296,7 +296,7 @@ class Flags(Outcome):
         labels[~np.isin(labels, [*kept, "not known"])] = "other"
         return ShownSamples(labels, [*kept, *[w for w in ("other", "not known") if np.any(labels == w)]])
 
-    def is_own(self, estimator: Any, given: Given) -> bool:
+    def is_own(self, estimator: Any, given: CheckedY) -> bool:
         return bool(given.values.shape[1] == len(estimator.classes_))
 
     def direction(self, coef: Any, outputs: Sequence[str]) -> str:

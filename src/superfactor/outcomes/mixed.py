@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from superfactor.estimators import SMFMixed
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss
 from superfactor.outcomes.numbers import Numbers, correlation
 from superfactor.outcomes.reading import ShownOutputs, Statistics, by_columns, of_leading, with_numbers
@@ -31,7 +31,7 @@ class Mixed(Numbers):
     def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:
         return ShownOutputs(None, tuple(estimator.output_names_)).towards(positive)
 
-    def is_own(self, estimator: Any, given: Given) -> bool:
+    def is_own(self, estimator: Any, given: CheckedY) -> bool:
         return True
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:

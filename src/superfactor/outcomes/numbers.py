@@ -14,7 +14,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
 from superfactor.estimators import SMFRegressor, targets
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss, SquaredError
 from superfactor.outcomes.base import Outcome, Steps, Target
 from superfactor.outcomes.metrics.metric import Metric
@@ -65,10 +65,10 @@ class Numbers(Outcome):
 
     # --- y ------------------------------------------------------------------------------------------
 
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return targets.check_real_targets(y, X, name, unlabeled)
 
-    def coded(self, given: Given) -> tuple[Any, Any]:
+    def coded(self, given: CheckedY) -> tuple[Any, Any]:
         truth = given.labelled
         if given.names is not None:
             return np.array(given.names), truth
@@ -139,7 +139,7 @@ class Numbers(Outcome):
     alone_name = "correlation"
     least_dispersion = 0.0
 
-    def is_own(self, estimator: Any, given: Given) -> bool:
+    def is_own(self, estimator: Any, given: CheckedY) -> bool:
         return bool(given.values[0].size == len(estimator.factor_coef_))
 
     def not_predicted(self, outputs: Sequence[str]) -> str:

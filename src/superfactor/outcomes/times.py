@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from superfactor._words import counted
 from superfactor.estimators import SMFSurvival
-from superfactor.estimators.targets import Given, check_survival, concordance, is_comparable, strata_of
+from superfactor.estimators.targets import CheckedY, check_survival, concordance, is_comparable, strata_of
 from superfactor.losses import CoxPartialLikelihood, Loss
 from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, kaplan_meier
@@ -151,10 +151,10 @@ class Times(Outcome):
 
     # --- y ------------------------------------------------------------------------------------------
 
-    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Given:
+    def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return check_survival(y, X, name)
 
-    def coded(self, given: Given) -> tuple[Any, Any]:
+    def coded(self, given: CheckedY) -> tuple[Any, Any]:
         return FollowUp.of(given.labelled).names, given.labelled
 
     def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from superfactor.preprocessing.columns import cut, names_of, positions_of, refuse_gaps
+from superfactor.preprocessing.columns import cut, names_of, positions_of, refuse_missing
 
 SCALINGS = ("mfa", "frobenius", None)
 # Sides up to which the Gram matrix is cheaper than Lanczos steps, and exact.
@@ -112,7 +112,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         names = names_of(self)
         for name, positions in blocks.items():
             own = [names[j] for j in positions]
-            refuse_gaps(cut(X, positions), own, f"block {name!r} must have none")
+            refuse_missing(cut(X, positions), own, f"block {name!r} must have none")
 
     @property
     def column_scales(self) -> Any:

@@ -75,7 +75,7 @@ def cut(X: Any, positions: Sequence[int]) -> Any:
     return X[:, list(positions)]
 
 
-def refuse_gaps(values: Any, names: Sequence[str], said: str) -> None:
+def refuse_missing(values: Any, names: Sequence[str], said: str) -> None:
     """Raise a ValueError that names the first column (of k) with NaN, infinity or a number out of range.
 
     `said` is who minds NaN.

@@ -27,7 +27,7 @@ from superfactor.preprocessing.columns import (
     names_of,
     numbers,
     positions_of,
-    refuse_gaps,
+    refuse_missing,
 )
 from superfactor.preprocessing.levels import LevelIndicators
 
@@ -270,7 +270,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def _features(self, X: Any) -> Any:
         names = names_of(self)
         features = numbers(X, self._adjusted, "features")
-        refuse_gaps(features, [names[j] for j in self._adjusted], "features to adjust must have none")
+        refuse_missing(features, [names[j] for j in self._adjusted], "features to adjust must have none")
         return features
 
     def _encoded(self, X: Any) -> Any:

@@ -18,7 +18,7 @@ from superfactor._arrays import Array
 from superfactor.preprocessing.cells import listed
 from superfactor.preprocessing.columns import names_of, refuse_large
 from superfactor.preprocessing.completion import Completion, FillingFactors
-from superfactor.preprocessing.hidden import Trials
+from superfactor.preprocessing.masking import MaskedFits
 from superfactor.spectrum.rows import column_positions
 
 
@@ -261,7 +261,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         auto = self.n_components == "auto"
         path = _path(min(limit, self.max_components if auto else int(self.n_components)))
         rng = check_random_state(self.random_state)
-        trials = Trials(Z, missing, rng, self.tol, self.max_iter)
+        trials = MaskedFits(Z, missing, rng, self.tol, self.max_iter)
         if not trials:
             self.rms_errors_, self.rms_error_ = {}, np.nan
             return path[0 if auto else -1], 0.0

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from superfactor._arrays import cores
-from superfactor.anndata.reading.looks import doubts
+from superfactor.anndata.reading.data_check import data_check
 from superfactor.estimators.inputs import block_cuts
 from superfactor.spectrum import RowSource
 from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
@@ -45,7 +45,7 @@ def fitted_data(
     whole = len(genes) == adata.n_vars
     if not whole:
         source = source.select([int(j) for j in genes])
-    said = doubts(source, layer, scale)
+    said = data_check(source, layer, scale)
     if said is not None:
         warnings.warn(said, UserWarning, stacklevel=3)
     deviations = np.ones(len(genes))

@@ -20,7 +20,7 @@ _YES, _NO = frozenset(["1", "1.0", "true", "yes"]), frozenset(["0", "0.0", "fals
 
 
 @dataclass(frozen=True)
-class Asked:
+class OutcomeRequest:
     """The outcome as a call names it: a column or columns, or a time and an event; and what it is to be."""
 
     label: str | Sequence[str] | None = None
@@ -88,7 +88,7 @@ class CellOutcome:
     first: Any
 
 
-def read(data: Any, adata: Any, asked: Asked, kind: str | None = None) -> CellOutcome:
+def read(data: Any, adata: Any, asked: OutcomeRequest, kind: str | None = None) -> CellOutcome:
     """The outcome that is asked for, of this kind where it is known; what is noted is a warning."""
     asked.check()
     names = asked.columns

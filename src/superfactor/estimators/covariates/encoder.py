@@ -26,7 +26,7 @@ import numpy as np
 
 from superfactor._arrays import Array, device, namespace
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates import words
+from superfactor.estimators.covariates import categories
 from superfactor.preprocessing.cells import floats
 from superfactor.preprocessing.columns import column as column_at
 from superfactor.preprocessing.columns import is_frame
@@ -77,11 +77,11 @@ class CovariateEncoder:
         levels, medians, gaps = {}, {}, []
         for j, column in enumerate(columns):
             called = f"{said} {name_at(names, j)!r}"
-            if words.is_words(column, called):
-                levels[j] = words.levels_of(column, called)
-            elif len(column) and words.is_real(column):
-                medians[j] = words.median(column, called)
-                if words.count_gaps(column) >= words.FEWEST_GAPS:
+            if categories.is_words(column, called):
+                levels[j] = categories.levels_of(column, called)
+            elif len(column) and categories.is_real(column):
+                medians[j] = categories.median(column, called)
+                if categories.count_missing(column) >= categories.FEWEST_MISSING:
                     gaps.append(j)
         return cls(levels, medians, tuple(gaps))
 
@@ -104,7 +104,7 @@ class CovariateEncoder:
     ) -> Any:
         """Numbers (n, columns) in place of the cells; the table itself where they are numbers already."""
         given = [] if table is None else columns_of(table)
-        if not self.levels and not any(words.count_gaps(column) for column in given):
+        if not self.levels and not any(categories.count_missing(column) for column in given):
             return table
         names = names or inputs.column_names(table)
         columns = [
@@ -115,9 +115,9 @@ class CovariateEncoder:
     def code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
         """Numbers (n,) in place of the cells of column j."""
         if j in self.levels:
-            if words.EMPTY not in self.levels[j] and words.count_gaps(column):
+            if categories.EMPTY not in self.levels[j] and categories.count_missing(column):
                 _warn_of_few(said, f"{self.levels[j][0]!r}")
-            return words.positions(column, self.levels[j], said, place)
+            return categories.positions(column, self.levels[j], said, place)
         values = floats(column, said)
         gone = np.isnan(values)
         if j not in self.medians or not gone.any():
@@ -165,8 +165,8 @@ class CovariateEncoder:
 def _warn_of_few(said: str, stand_in: str) -> None:
     """The same words for every fold of a search, so that they are shown once."""
     warnings.warn(
-        f"{said}: {stand_in} stands in for missing values; fewer than {words.FEWEST_GAPS} were missing at "
-        "fit, too few for an indicator",
+        f"{said}: {stand_in} stands in for missing values; fewer than {categories.FEWEST_MISSING} were "
+        "missing at fit, too few for an indicator",
         UserWarning,
         stacklevel=3,
     )

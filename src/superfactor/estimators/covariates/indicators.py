@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from superfactor.estimators import inputs
-from superfactor.estimators.covariates.inside import codes_inside, learn_inside
+from superfactor.estimators.covariates.in_x import codes_inside, learn_inside
 
 
 class IndicatorColumns(TransformerMixin, BaseEstimator):

@@ -8,7 +8,7 @@ from typing import Any
 from superfactor._arrays import Array, namespace
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates.encoder import CovariateEncoder, as_table
-from superfactor.estimators.covariates.inside import codes_inside
+from superfactor.estimators.covariates.in_x import codes_inside
 
 
 @dataclass(frozen=True)

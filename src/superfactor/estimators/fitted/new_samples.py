@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from superfactor._arrays import Array, NumpyArray, namespace
 from superfactor.estimators import inputs
 from superfactor.estimators.covariates import ColumnRoles
-from superfactor.estimators.inputs import by_blocks, placing
+from superfactor.estimators.inputs import by_blocks, devices
 from superfactor.models import Coding
 from superfactor.spectrum import RowSource
 
@@ -59,7 +59,7 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if rows is not None:
             return rows
         if inputs.is_foreign(X):
-            X = placing.moved(X, self.device)
+            X = devices.moved(X, self.device)
         return inputs.check_data(self, X, reset=False, method=method)
 
     def _numbers(self, X: Any) -> Any:

@@ -1,14 +1,14 @@
-"""X and what accompanies its samples, as the user brings them.
+"""Check X and the arrays that accompany its samples.
 
-=========== ================================================================================
-file        idea
-=========== ================================================================================
-``data``    X: an array, a sparse matrix or a source of rows, checked once
-``beside``  covariates, weights and codes
-``columns`` which columns of X are covariates, and what they are called
-``arrays``  arrays of any library: which one, rows and columns, block by block
-``placing`` ``device=``: there and back
-=========== ================================================================================
+=============== ============================================================================
+file            idea
+=============== ============================================================================
+``data``        X: an array, a sparse matrix or a source of rows, checked once
+``sample_data`` covariates, sample weights and codes
+``columns``     which columns of X are covariates or exposures, and their names
+``arrays``      arrays of any library: selecting rows and columns, reading block by block
+``devices``     ``device=``: move X to a device and the results back
+=============== ============================================================================
 """
 
 from superfactor.estimators.inputs.arrays import (
@@ -19,13 +19,6 @@ from superfactor.estimators.inputs.arrays import (
     is_foreign,
     like,
     take,
-)
-from superfactor.estimators.inputs.beside import (
-    check_codes,
-    check_covariates,
-    check_length,
-    check_same_names,
-    check_weights,
 )
 from superfactor.estimators.inputs.columns import (
     check_exposures,
@@ -38,6 +31,13 @@ from superfactor.estimators.inputs.columns import (
     split_columns,
 )
 from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_annotated
+from superfactor.estimators.inputs.sample_data import (
+    check_codes,
+    check_covariates,
+    check_length,
+    check_same_names,
+    check_weights,
+)
 
 __all__ = [
     "among",

@@ -21,7 +21,7 @@ from superfactor.preprocessing.cells import holds_unreadable
 from superfactor.spectrum import RowSource, as_rows
 
 # scikit-learn's own advice runs over six lines and knows nothing of ours.
-_GAPS = (
+_MISSING_ADVICE = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
     "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV do so by themselves, inside the folds, where the X "
     "they are fitted to has gaps"
@@ -118,7 +118,7 @@ def _check_finite(X: Any, allow_nan: bool) -> None:
         finite = np.isfinite(np.sum(values))
     if not finite:
         if not allow_nan and np.isnan(values).any():
-            raise ValueError(_GAPS)
+            raise ValueError(_MISSING_ADVICE)
         assert_all_finite(values, allow_nan=True, input_name="X")
 
 

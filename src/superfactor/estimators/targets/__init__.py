@@ -1,22 +1,22 @@
-"""y as the user brings it, as the solvers want it.
+"""Check the user's y and convert it to the form that the solvers need.
 
-============ ================================================================================
-file         idea
-============ ================================================================================
-``given``    ``Given``: values, and which samples have one
-``labels``   classes, and what they weigh
-``flags``    several yes/no labels, with gaps by entry
-``answers``  what a classifier makes of either
-``numbers``  real targets, one or several
-``counts``   counts, their deviance, and numbers that look like counts
-``times``    events, times and strata, and the concordance of risks with them
-``events``   how events are written, and which of two columns they are
-``mixed``    outcomes of several kinds: what each makes of y and of activations
-``spelling`` words that are probably a slip of the pen
-============ ================================================================================
+=============== =============================================================================
+file            idea
+=============== =============================================================================
+``checked``     ``CheckedY``: values, and which samples have one
+``labels``      class labels and class weights
+``flags``       several yes/no labels; each entry may be missing
+``label_types`` ``LabelType``: one label of several classes, or several yes/no labels
+``numbers``     real targets, one or several
+``counts``      counts, their deviance, and numbers that look like counts
+``times``       events, times and strata, and the concordance of risks with them
+``events``      how events are coded, and which of two columns holds them
+``mixed``       outcomes of several kinds: targets, loss and predictions of each
+``spelling``    labels that are probably misspelled
+=============== =============================================================================
 """
 
-from superfactor.estimators.targets.answers import Answers, answers_to, answers_with
+from superfactor.estimators.targets.checked import UNLABELLED, CheckedY, check_passed, no_label
 from superfactor.estimators.targets.counts import (
     beyond_exposure,
     check_counts,
@@ -29,12 +29,12 @@ from superfactor.estimators.targets.counts import (
 )
 from superfactor.estimators.targets.events import survival_y
 from superfactor.estimators.targets.flags import (
-    check_both_answers,
+    check_both_values,
     check_flags,
     flags_in_order,
     has_several_columns,
 )
-from superfactor.estimators.targets.given import UNLABELLED, Given, check_passed, no_label
+from superfactor.estimators.targets.label_types import LabelType, label_type_for_loss, label_type_of
 from superfactor.estimators.targets.labels import check_class_weight, check_labels, classes_of
 from superfactor.estimators.targets.numbers import check_real_targets
 from superfactor.estimators.targets.spelling import doubts_of_labels, two_spellings
@@ -49,12 +49,10 @@ from superfactor.estimators.targets.times import (
 
 __all__ = [
     "UNLABELLED",
-    "Answers",
-    "Given",
-    "answers_to",
-    "answers_with",
+    "CheckedY",
+    "LabelType",
     "beyond_exposure",
-    "check_both_answers",
+    "check_both_values",
     "check_class_weight",
     "check_counts",
     "check_flags",
@@ -74,6 +72,8 @@ __all__ = [
     "half_deviances",
     "has_several_columns",
     "is_comparable",
+    "label_type_for_loss",
+    "label_type_of",
     "looks_like_counts",
     "no_label",
     "strata_of",

@@ -9,7 +9,7 @@ import numpy as np
 
 from superfactor._arrays import Array, namespace
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets.given import Given
+from superfactor.estimators.targets.checked import CheckedY
 from superfactor.losses import PoissonLoss
 
 # Of counts: as many different values at least, and variances of this share of the mean.
@@ -18,7 +18,7 @@ _FEWEST_VALUES, _LEAST_DISPERSION = 5, 0.5
 _UNEVEN = 1.5
 
 
-def check_counts(given: Given) -> Given:
+def check_counts(given: CheckedY) -> CheckedY:
     """The same; a ValueError where a number is negative."""
     bad = given.labelled[given.labelled < 0]
     if bad.size:
@@ -39,7 +39,7 @@ def exposure_of(column: Any, loss: str) -> Any:
     return column
 
 
-def check_some_counted(given: Given) -> None:
+def check_some_counted(given: CheckedY) -> None:
     """A ValueError where nothing was counted: the best logarithm of a rate is then minus infinity."""
     columns = given.labelled.reshape(len(given.labelled), -1)
     if len(columns) and not np.all(columns.max(axis=0) > 0):

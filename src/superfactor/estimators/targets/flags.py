@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets.given import Given, check_passed
+from superfactor.estimators.targets.checked import CheckedY, check_passed
 from superfactor.preprocessing.cells import is_missing
 
 
@@ -25,7 +25,7 @@ def has_several_columns(y: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
+def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
     """Labels (n, κ) as NumPy float64: 0, 1, and NaN for a gap.
 
     Gaps are None, NaN, pandas' NA and the value `unlabeled`; a sample of gaps alone has no label.
@@ -55,10 +55,10 @@ def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     absent |= np.isnan(values)
     _refuse(values, ~absent & (values != 0) & (values != 1), names)
     known = ~absent.all(axis=1)
-    return Given(np.where(absent, np.nan, values), None if known.all() else known, names)
+    return CheckedY(np.where(absent, np.nan, values), None if known.all() else known, names)
 
 
-def flags_in_order(given: Given, labels: Any, name: str = "y") -> Given:
+def flags_in_order(given: CheckedY, labels: Any, name: str = "y") -> CheckedY:
     """The columns in the order of the labels (κ,) of a model; a ValueError where they are others."""
     own = given.names
     if len(own) == len(labels) and (own.dtype.kind in "iu" or labels.dtype.kind in "iu"):
@@ -70,7 +70,7 @@ def flags_in_order(given: Given, labels: Any, name: str = "y") -> Given:
         )
     place = {str(label): c for c, label in enumerate(own)}
     order = [place[str(label)] for label in labels]
-    return Given(given.values[:, order], given.known, labels)
+    return CheckedY(given.values[:, order], given.known, labels)
 
 
 def _cells(y: Any) -> Any:
@@ -88,7 +88,7 @@ def _refuse(values: Any, strange: Any, names: Any) -> None:
     )
 
 
-def check_both_answers(values: Any, names: Any, where: str = "y") -> None:
+def check_both_values(values: Any, names: Any, where: str = "y") -> None:
     """Raise a ValueError that names the first label of which all known answers (n, κ) are the same."""
     for label, column in zip(names, values.T, strict=True):
         found = np.unique(column[~np.isnan(column)])

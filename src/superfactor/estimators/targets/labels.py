@@ -13,12 +13,12 @@ from sklearn.utils.validation import column_or_1d
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets.given import Given, check_passed, without_fields
+from superfactor.estimators.targets.checked import CheckedY, check_passed, without_fields
 from superfactor.estimators.targets.spelling import check_spelling
 from superfactor.preprocessing.cells import is_missing
 
 
-def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
+def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
     """Labels (n,) as NumPy, any kind that can be sorted.
 
     None, NaN, pandas' NA and the value `unlabeled` mean that a sample has none.
@@ -26,12 +26,12 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> Given:
     values = column_or_1d(_plain(without_fields(check_passed(y, name), name)), warn=True)
     check_length("y", values, X)
     known = _known(values, unlabeled)
-    given = Given(values, known)
+    given = CheckedY(values, known)
     labels = given.labelled
     if values.dtype.kind == "O":
         labels = _of_one_kind(labels)
         values = given.spread(labels, labels[0] if len(labels) else 0)
-        given = Given(values, known)
+        given = CheckedY(values, known)
     if not len(labels):
         return given
     if labels.dtype.kind in "fO":

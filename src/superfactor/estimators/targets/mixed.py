@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets.checked import CheckedY, check_passed
 from superfactor.estimators.targets.events import survival_y
-from superfactor.estimators.targets.given import Given, check_passed
 from superfactor.estimators.targets.labels import check_labels, classes_of
 from superfactor.estimators.targets.numbers import check_real_targets
 from superfactor.estimators.targets.times import (
@@ -51,12 +51,12 @@ class MixedPart(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, key: Key, column: Any, X: Any) -> Given:
+    def read(cls, key: Key, column: Any, X: Any) -> CheckedY:
         """Its column(s) of y, as long as X, checked."""
 
     @classmethod
     @abstractmethod
-    def learned(cls, key: Key, given: Given, weight: Any) -> MixedPart:
+    def learned(cls, key: Key, given: CheckedY, weight: Any) -> MixedPart:
         """From the training samples and their weights (n,)."""
 
     @property
@@ -65,11 +65,11 @@ class MixedPart(ABC):
         """Names of its activations."""
 
     @abstractmethod
-    def targets(self, given: Given) -> Any:
+    def targets(self, given: CheckedY) -> Any:
         """(n, κ_k), in units in which no model has the activation 0; NaN where they are not known."""
 
     @abstractmethod
-    def loss(self, given: Given, weight: Any) -> Loss:
+    def loss(self, given: CheckedY, weight: Any) -> Loss:
         """Of samples with these weights (n,)."""
 
     @abstractmethod
@@ -90,11 +90,11 @@ class ClassesPart(MixedPart):
     figure = "accuracy"
 
     @classmethod
-    def read(cls, key: Key, column: Any, X: Any) -> Given:
+    def read(cls, key: Key, column: Any, X: Any) -> CheckedY:
         return check_labels(column, X, "SMFMixed")
 
     @classmethod
-    def learned(cls, key: Key, given: Given, weight: Any) -> ClassesPart:
+    def learned(cls, key: Key, given: CheckedY, weight: Any) -> ClassesPart:
         classes, _ = classes_of(given.labelled)
         if len(classes) < 2:
             raise ValueError(
@@ -106,11 +106,11 @@ class ClassesPart(MixedPart):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"{self.name}={c}" for c in self.classes[1:])
 
-    def targets(self, given: Given) -> Any:
+    def targets(self, given: CheckedY) -> Any:
         one_hot = (given.labelled[:, None] == self.classes[1:]).astype(float)
         return given.spread(one_hot, np.nan)
 
-    def loss(self, given: Given, weight: Any) -> Loss:
+    def loss(self, given: CheckedY, weight: Any) -> Loss:
         return resolve_link("logistic", len(self.classes) - 1)
 
     def predicted(self, a: Any) -> Any:
@@ -136,14 +136,14 @@ class NumberPart(MixedPart):
     figure = "R²"
 
     @classmethod
-    def read(cls, key: Key, column: Any, X: Any) -> Given:
+    def read(cls, key: Key, column: Any, X: Any) -> CheckedY:
         given = check_real_targets(column, X, "SMFMixed", called=f"y[{shown(key)}]")
         if given.values.ndim != 1:
             raise ValueError(f"y[{shown(key)}]: one column is required, got {given.values.shape[1]}")
         return given
 
     @classmethod
-    def learned(cls, key: Key, given: Given, weight: Any) -> NumberPart:
+    def learned(cls, key: Key, given: CheckedY, weight: Any) -> NumberPart:
         y, w = given.labelled, given.of_labelled(weight)
         mean = float(np.average(y, weights=w))
         size = math.sqrt(float(np.average((y - mean) ** 2, weights=w)))
@@ -155,10 +155,10 @@ class NumberPart(MixedPart):
     def outputs(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def targets(self, given: Given) -> Any:
+    def targets(self, given: CheckedY) -> Any:
         return given.spread((given.labelled[:, None] - self.mean) / self.size, np.nan)
 
-    def loss(self, given: Given, weight: Any) -> Loss:
+    def loss(self, given: CheckedY, weight: Any) -> Loss:
         return SquaredError()
 
     def predicted(self, a: Any) -> Any:
@@ -176,16 +176,16 @@ class CountPart(NumberPart):
     figure = "deviance explained"
 
     @classmethod
-    def learned(cls, key: Key, given: Given, weight: Any) -> CountPart:
+    def learned(cls, key: Key, given: CheckedY, weight: Any) -> CountPart:
         y = given.labelled
         if np.any(y < 0) or not np.any(y > 0):
             raise ValueError(f"y[{shown(key)}]: counts >= 0, some of them above 0, are required")
         return cls(key, float(np.average(y, weights=given.of_labelled(weight))))
 
-    def targets(self, given: Given) -> Any:
+    def targets(self, given: CheckedY) -> Any:
         return given.spread(given.labelled[:, None] / self.mean, np.nan)
 
-    def loss(self, given: Given, weight: Any) -> Loss:
+    def loss(self, given: CheckedY, weight: Any) -> Loss:
         return PoissonLoss()
 
     def predicted(self, a: Any) -> Any:
@@ -207,11 +207,11 @@ class TimesPart(MixedPart):
     as_it_is = True
 
     @classmethod
-    def read(cls, key: Key, column: Any, X: Any) -> Given:
+    def read(cls, key: Key, column: Any, X: Any) -> CheckedY:
         return check_survival(column, X, "SMFMixed")
 
     @classmethod
-    def learned(cls, key: Key, given: Given, weight: Any) -> TimesPart:
+    def learned(cls, key: Key, given: CheckedY, weight: Any) -> TimesPart:
         check_tells_something(given, weight if given.known is None else weight * given.known)
         return cls(key)
 
@@ -219,10 +219,10 @@ class TimesPart(MixedPart):
     def outputs(self) -> tuple[str, ...]:
         return (f"risk ({self.name})",)
 
-    def targets(self, given: Given) -> Any:
+    def targets(self, given: CheckedY) -> Any:
         return given.spread(given.labelled[:, :1], np.nan)
 
-    def loss(self, given: Given, weight: Any) -> Loss:
+    def loss(self, given: CheckedY, weight: Any) -> Loss:
         event, time = given.values[:, 0], given.values[:, 1]
         counted = weight if given.known is None else weight * given.known
         return Anchored(CoxPartialLikelihood(time, event, counted), counted)

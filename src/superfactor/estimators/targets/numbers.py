@@ -8,14 +8,14 @@ import numpy as np
 
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length, check_numbers, column_names
-from superfactor.estimators.targets.given import Given, check_passed, without_fields
+from superfactor.estimators.targets.checked import CheckedY, check_passed, without_fields
 from superfactor.preprocessing.cells import is_missing
 
 # Sums of squares of larger numbers, and products of those, leave the range of floats.
 _LARGEST = 1e70
 
 
-def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, called: str = "y") -> Given:
+def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, called: str = "y") -> CheckedY:
     """Targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean that a sample has none."""
     names = column_names(y)
     values = without_fields(check_passed(y, name), name)
@@ -36,7 +36,7 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, ca
     if np.max(np.abs(values), where=~absent, initial=0.0) > _LARGEST:
         raise ValueError(f"{called}: numbers of at most {_LARGEST:.0e} in size are required; rescale it")
     if not absent.any():
-        return Given(values, names=names)
+        return CheckedY(values, names=names)
     if values.ndim == 2:
         rows = absent.all(axis=1)
         if not np.array_equal(rows, absent.any(axis=1)):
@@ -45,4 +45,4 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, ca
                 "others; all or none are required: SMFMixed takes such gaps, or leave these samples out"
             )
         absent = rows
-    return Given(np.where(absent.reshape(-1, *[1] * (values.ndim - 1)), 0.0, values), ~absent, names)
+    return CheckedY(np.where(absent.reshape(-1, *[1] * (values.ndim - 1)), 0.0, values), ~absent, names)

@@ -10,8 +10,8 @@ import numpy as np
 from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets.checked import CheckedY, check_passed
 from superfactor.estimators.targets.events import coded_events, event_numbers, told_apart
-from superfactor.estimators.targets.given import Given, check_passed
 from superfactor.preprocessing.cells import is_missing
 
 # Risks this close are the same.
@@ -24,7 +24,7 @@ _FORMS = (
 _STRATUM, _ENTRY = "stratum", "entry"
 
 
-def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> Given:
+def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> CheckedY:
     """Events and times (n, 2) as NumPy float64, of structured arrays, DataFrames and arrays of two columns.
 
     A sample without an event that has no time (None, NaN, NA) has no outcome at all. Where y has strata, a
@@ -52,8 +52,8 @@ def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> Given:
     values = np.column_stack(columns)
     of_r = found is not None and bool(np.any(found == 2))
     if absent.any():
-        return Given(np.where(absent[:, None], 0.0, values), ~absent, strata=strata, coded_as_r=of_r)
-    return Given(values, strata=strata, coded_as_r=of_r)
+        return CheckedY(np.where(absent[:, None], 0.0, values), ~absent, strata=strata, coded_as_r=of_r)
+    return CheckedY(values, strata=strata, coded_as_r=of_r)
 
 
 def time_name(y: Any) -> str:
@@ -81,7 +81,7 @@ def _strata(column: Any) -> tuple[Any, Any]:
     return names, codes.ravel()
 
 
-def check_tells_something(given: Given, weight: Any) -> None:
+def check_tells_something(given: CheckedY, weight: Any) -> None:
     """A ValueError where no event, of samples that count, could have been that of another; weights (n,)."""
     truth = given.values[weight > 0]
     if not np.any(truth[:, 0]):

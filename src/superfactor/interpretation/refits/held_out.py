@@ -22,7 +22,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from superfactor.estimators import inputs
 from superfactor.estimators.fitted.scores import effects_of
 from superfactor.estimators.parameters import seed_of
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.interpretation.models import fitted_model, numbers
 from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import Refit
@@ -205,7 +205,7 @@ def held_out_scores(
 
 
 def _splits(
-    outcome: Outcome, given: Given, weight: Any, groups: Any, cv: Any, random_state: Any
+    outcome: Outcome, given: CheckedY, weight: Any, groups: Any, cv: Any, random_state: Any
 ) -> list[tuple[Any, Any]]:
     """Positions of training and test samples; those without an outcome, or weight, are in no test part."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from superfactor.estimators import SMFMixed, inputs
 from superfactor.estimators.base import SupervisedFactorization
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 
 
 class Refit:
@@ -84,7 +84,7 @@ class Refit:
         return again.fit(part, y[rows], **given)
 
 
-def shuffled(given: Given, rows: Any, rng: np.random.Generator) -> Any:
+def shuffled(given: CheckedY, rows: Any, rng: np.random.Generator) -> Any:
     """An order (n,) of all samples that mixes up those among `rows` with a label; the others stay."""
     order = np.arange(len(given.values))
     known = rows if given.known is None else rows[given.known[rows]]

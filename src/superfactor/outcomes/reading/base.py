@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss
 from superfactor.outcomes.reading.shown import ShownOutputs, ShownSamples
 from superfactor.outcomes.reading.univariate import Statistics
@@ -45,7 +45,7 @@ class Reading(ABC):
         """A user's y of any samples, for a picture of a model of these classes or outputs."""
         return ShownSamples(one_column(y).astype(float), name=outputs[0])
 
-    def is_own(self, estimator: Any, given: Given) -> bool:
+    def is_own(self, estimator: Any, given: CheckedY) -> bool:
         """Whether y can be what the estimator was fitted to: a picture may show something else."""
         return True
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.estimators.parameters import shown
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.interpretation import (
     FactorView,
     HeldOut,
@@ -137,7 +137,7 @@ def _held_out(model: Any, X: Any, y: Any, **options: Any) -> tuple[HeldOut | Non
         return None, label(error, LONGEST_NOTE)
 
 
-def _blind(held_out: HeldOut, given: Given, view: FactorView) -> Any:
+def _blind(held_out: HeldOut, given: CheckedY, view: FactorView) -> Any:
     """Out-of-fold scores of the samples with a label."""
     wanted = (len(given.values), len(view.share))
     if np.shape(held_out.scores) != wanted:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from superfactor.estimators.inputs import as_numpy
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.interpretation import FactorView
 from superfactor.outcomes import Outcome
 from superfactor.report.formats import label
@@ -30,7 +30,7 @@ class ToldSamples:
         return len(self.ids)
 
 
-def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: Any) -> Given:
+def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: Any) -> CheckedY:
     """The labels of samples, and who has none; `name` is what the caller calls them."""
     # A table of several columns, or of events and times, is what the kind of y takes it for.
     labels = y if np.ndim(y) == 2 and min(np.shape(y)) > 1 else np.ravel(np.asarray(as_numpy(y)))
@@ -44,7 +44,7 @@ def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: An
 
 def parts_of(
     name: str,
-    given: Given,
+    given: CheckedY,
     outcome: Outcome,
     estimator: Any,
     view: FactorView,

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from superfactor.estimators import inputs
-from superfactor.estimators.targets import Given
+from superfactor.estimators.targets import CheckedY
 from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.selection.judging import rivals
 from superfactor.selection.rows.coordinates import FoldRows, joined
@@ -155,7 +155,7 @@ class OuterFold(ABC):
         if not n:
             return values
         everyone = np.concatenate([values, np.repeat(values[:1], n, axis=0)])
-        return Given(everyone, np.arange(len(everyone)) < len(values)).marked
+        return CheckedY(everyone, np.arange(len(everyone)) < len(values)).marked
 
 
 class SearchFold(OuterFold):
@@ -251,7 +251,7 @@ class SearchFold(OuterFold):
         return self.outcome.rows(search, asked, names), dict(search.best_params_)
 
 
-def checked_groups(groups: Any, given: Given) -> Any:
+def checked_groups(groups: Any, given: CheckedY) -> Any:
     """Numbers of the groups (n,) of all samples, or None."""
     if groups is None:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.estimators.covariates import EMPTY, FEWEST_GAPS, MISSING, CovariateEncoder
+from superfactor.estimators.covariates import EMPTY, FEWEST_MISSING, MISSING, CovariateEncoder
 from superfactor.tables.columns.numbers import numbers, place
 from superfactor.tables.grids.cells import MISSING as MISSING_CELLS
 from superfactor.tables.notes import Note, TableError, note
@@ -85,8 +85,8 @@ def encode(path: Any, table: pd.DataFrame, encoding: Encoding, ids: Any = None) 
             stand_in = f"most frequent level {levels[0]!r}" if _is_words(levels) else f"median {levels[0]:g}"
             line = (
                 f"covariate {name!r} is empty for {gone.sum()} sample(s), the first at "
-                f"{place(table, int(gone.argmax()), ids)}: fewer than {FEWEST_GAPS} training samples had an "
-                f"empty cell, too few for an indicator, so the {stand_in} is used"
+                f"{place(table, int(gone.argmax()), ids)}: fewer than {FEWEST_MISSING} training samples had "
+                f"an empty cell, too few for an indicator, so the {stand_in} is used"
             )
             result.append(note("covariate", line, column=name))
             column = column.where(~gone, levels[0])

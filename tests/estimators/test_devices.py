@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tests.estimators.data import outcome, small
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
-from superfactor.estimators.inputs import placing
+from superfactor.estimators.inputs import devices
 
 torch = pytest.importorskip("torch")
 FITTED = (
@@ -22,7 +22,7 @@ FITTED = (
 @pytest.fixture
 def through_torch(monkeypatch):
     """Makes device="cpu" take the same way as a GPU does, which ends up in PyTorch on the CPU."""
-    monkeypatch.setattr(placing, "_stays_numpy", lambda X, device: False)
+    monkeypatch.setattr(devices, "_stays_numpy", lambda X, device: False)
 
 
 @pytest.mark.usefixtures("through_torch")
@@ -46,8 +46,8 @@ def test_numpy_in_numpy_out(estimator, model, kind, monkeypatch):
     here = estimator(model=model, lam=0.01).fit(X, y, **given)
 
     seen = []
-    to_torch = placing._to_torch
-    monkeypatch.setattr(placing, "_to_torch", lambda *a: seen.append(a) or to_torch(*a))
+    to_torch = devices._to_torch
+    monkeypatch.setattr(devices, "_to_torch", lambda *a: seen.append(a) or to_torch(*a))
     there = clone(here).set_params(device="cpu").fit(X, y, **given)
     assert len(seen) == 1
     for name in FITTED:
@@ -106,7 +106,7 @@ def test_any_layout_of_numpy():
 @pytest.mark.parametrize("values", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_numpy_on_the_cpu_stays_as_it_is(values, device):
     X = values(small()[0])
-    assert placing.moved(X, device) is X
+    assert devices.moved(X, device) is X
 
 
 def test_pytorch_in_pytorch_out():

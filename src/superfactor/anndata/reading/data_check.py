@@ -21,7 +21,7 @@ _NEAR_ONE, _NEARER_ONE, _MOST = (0.75, 1.3), (0.85, 1.18), 0.9
 _NEAR_ZERO = 0.25
 
 
-def doubts(source: RowSource, layer: str | None, scale: bool) -> str | None:
+def data_check(source: RowSource, layer: str | None, scale: bool) -> str | None:
     """One line on X (n, p) that is no log-normalised expression; None where it may be.
 
     Parameters

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from superfactor.estimators import inputs
+from superfactor.estimators.covariates.categories import count_missing
 from superfactor.estimators.covariates.encoder import CovariateEncoder, name_at
-from superfactor.estimators.covariates.words import count_gaps
 from superfactor.preprocessing.columns import column as column_at
 from superfactor.preprocessing.columns import is_frame
 
@@ -37,7 +37,7 @@ def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) ->
         if k in encoder.levels and _may_hold_words(X):
             # Single precision holds positions exactly, and leaves the type of X to its other columns.
             codes[j] = encoder.code(k, column, said, "position {}".format).astype(np.float32)
-        elif k in encoder.medians and count_gaps(column):
+        elif k in encoder.medians and count_missing(column):
             codes[j] = encoder.code(k, column, said, "position {}".format)
             if str(column.dtype).lower() == "float32":
                 codes[j] = codes[j].astype(np.float32)

@@ -15,7 +15,7 @@ from superfactor.preprocessing.cells import floats, holds_numbers, is_category, 
 EMPTY = "(empty)"
 # What people write for the same, in lower case.
 #: Missing values of a covariate from which on they have an indicator.
-FEWEST_GAPS = 5
+FEWEST_MISSING = 5
 _UNKNOWN = {EMPTY, "", "na", "n/a", "nan", "null", "?", "missing", "(missing)", "unknown"}
 MOST_LEVELS = 50
 # Numbers among words are codes (of a site, of a stage) up to so many different ones, and else measured.
@@ -51,10 +51,10 @@ def _words(column: Any) -> list[str]:
 def levels_of(column: Any, said: str) -> list[str]:
     """The levels of a column of words, the reference first and what is not known last.
 
-    Empty cells are a level if there are `FEWEST_GAPS`, or no two others.
+    Empty cells are a level if there are `FEWEST_MISSING`, or no two others.
     """
     counts = Counter(_words(column))
-    if counts[EMPTY] < FEWEST_GAPS and len(counts) > 2:
+    if counts[EMPTY] < FEWEST_MISSING and len(counts) > 2:
         del counts[EMPTY]
     if _is_boolean(column):  # both are known, whether or not they occur
         return [*_BOOLEAN, EMPTY] if EMPTY in counts else list(_BOOLEAN)
@@ -143,7 +143,7 @@ def is_real(column: Any) -> bool:
     return np.asarray(column).dtype.kind in "iufO"
 
 
-def count_gaps(column: Any) -> int:
+def count_missing(column: Any) -> int:
     """How many cells of a column have nothing in them."""
     given = np.asarray(column)
     if given.dtype.kind == "O":

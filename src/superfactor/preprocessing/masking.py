@@ -45,7 +45,7 @@ class Found:
     fill: Array  # (m,), of the missing entries, the mean of all draws: where to start with nothing hidden
 
 
-class Trials:
+class MaskedFits:
     """Completions of a table Z (n, p), as `Completion` has it, with hidden entries, several draws of them.
 
     Only fills of it change: hidden entries are given back.
@@ -56,11 +56,13 @@ class Trials:
         self._exact = max(_EXACT, 10 * tol)
         count = int(_HIDDEN * (Z.size - len(missing)))
         draws = min(-(-_ENOUGH // count), _MOST_DRAWS) if count else 0
-        self._trials = [_Trial(Z, missing, _draw(Z.size, missing, rng), tol, max_iter) for _ in range(draws)]
+        self._fits = [
+            _MaskedFit(Z, missing, _draw(Z.size, missing, rng), tol, max_iter) for _ in range(draws)
+        ]
 
     def __bool__(self) -> bool:
         """Whether there are entries enough to hide any."""
-        return bool(self._trials)
+        return bool(self._fits)
 
     def choose(self, path: list[int], fewest: bool) -> tuple[int, dict[int, float]]:
         """A rank, and errors (root mean square) by rank.
@@ -70,12 +72,12 @@ class Trials:
         errors: dict[int, float] = {}
         last = 0
         for rank in path:
-            begin = [trial.fill for trial in self._trials]
+            begin = [one.fill for one in self._fits]
             errors[rank] = self._error(rank)
             if rank - last > 1 and errors[rank] < _SHARP * errors[last]:
                 # The factors end in between, and without noise any that are too many do harm.
-                for trial, fill in zip(self._trials, begin, strict=True):
-                    trial.fill = fill
+                for one, fill in zip(self._fits, begin, strict=True):
+                    one.fill = fill
                 errors |= {between: self._error(between) for between in range(last + 1, rank + 1)}
             last = rank
             least = min(errors.values())
@@ -83,17 +85,17 @@ class Trials:
             if fewest:
                 enough = max((1 + _AS_GOOD) * least, self._exact)
                 good = [r for r, error in errors.items() if error <= enough]
-            for trial in self._trials:
-                trial.keep(good)
+            for one in self._fits:
+                one.keep(good)
             if fewest and errors[rank] > (1 + _OVERFIT) * least:
                 break
         return min(good), dict(sorted(errors.items()))
 
     def settle(self, rank: int) -> Found:
         """Of this rank, which was chosen."""
-        found = [trial.settled(rank) for trial in self._trials]
+        found = [one.settled(rank) for one in self._fits]
         squares = [errors**2 for errors, _ in found]
-        hidden = np.concatenate([trial.hidden for trial in self._trials])
+        hidden = np.concatenate([one.hidden for one in self._fits])
         everything = np.concatenate(squares)
         error = float(np.sqrt(np.average(everything, weights=self._weights(hidden))))
         known = error <= self._exact or not len(self._missing)
@@ -101,7 +103,7 @@ class Trials:
         return Found(error, doubt, np.mean([fill for _, fill in found], axis=0))
 
     def _error(self, rank: int) -> float:
-        return float(np.sqrt(np.mean([np.mean(t.errors(rank) ** 2) for t in self._trials])))
+        return float(np.sqrt(np.mean([np.mean(t.errors(rank) ** 2) for t in self._fits])))
 
     def _weights(self, hidden: Array) -> Array:
         """By which hidden entries stand for the missing ones of their columns."""
@@ -113,7 +115,7 @@ class Trials:
         return weights if weights.any() else np.ones(len(hidden))
 
 
-class _Trial:
+class _MaskedFit:
     """The table with some entries hidden, and its fills by rank."""
 
     def __init__(self, Z: Array, missing: Array, hidden: Array, tol: float, max_iter: int):

@@ -10,7 +10,7 @@ anndata = pytest.importorskip("anndata")
 pd = pytest.importorskip("pandas")
 
 import superfactor.anndata as sfa  # noqa: E402
-from superfactor.anndata.reading import looks, matrix  # noqa: E402
+from superfactor.anndata.reading import data_check, matrix  # noqa: E402
 
 N, P = 900, 60
 SAID = {"counts": "look like counts", "normalised": "without its logarithm", "log": None}
@@ -38,7 +38,7 @@ def forms():
 
 
 def line(X, **given):
-    return looks.doubts(matrix.rows_of(X), **{"layer": None, "scale": False} | given)
+    return data_check.data_check(matrix.rows_of(X), **{"layer": None, "scale": False} | given)
 
 
 @pytest.mark.parametrize("form", list(SAID))
@@ -95,7 +95,7 @@ def test_of_a_file_some_rows_are_read(tmp_path, monkeypatch):
         return original(self, start, stop)
 
     monkeypatch.setattr(type(source), "read_finite", counted)
-    assert "look like counts" in looks.doubts(source, None, False)
+    assert "look like counts" in data_check.data_check(source, None, False)
     assert 0 < sum(rows) <= 512 < len(counts)
     backed.file.close()
 

@@ -20,7 +20,7 @@ UNLABELLED = -1
 
 
 @dataclass(frozen=True)
-class Given:
+class CheckedY:
     """Labels or targets, and which samples have one."""
 
     # (n,) labels, (n,) or (n, κ) real targets, or (n, κ) flags with NaN for a gap; those of samples without
@@ -31,7 +31,7 @@ class Given:
     strata: Any = None  # of survival times: the names of their strata, in order
     coded_as_r: bool = False  # of survival times: whether events are 1 and 2
 
-    def among(self, kept: Any) -> Given:
+    def among(self, kept: Any) -> CheckedY:
         """Those of the samples at `kept`; None is all of them."""
         if kept is None:
             return self
@@ -55,7 +55,7 @@ class Given:
         out[self.known] = x
         return out
 
-    def of_some(self) -> Given:
+    def of_some(self) -> CheckedY:
         """Itself; a ValueError where no sample at all has a label."""
         if self.known is not None and not self.known.any():
             raise ValueError(no_label(len(self.known)))

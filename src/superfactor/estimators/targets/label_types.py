@@ -1,6 +1,6 @@
 """What a classifier answers: which one of several classes, or yes and no to several labels.
 
-`Answers` turns y into targets and a loss, and activations into scores, probabilities and predictions. All
+`LabelType` turns y into targets and a loss, and activations into scores, probabilities and predictions. All
 that a classifier has to know of the difference is which of the two it holds.
 """
 
@@ -15,13 +15,13 @@ from sklearn.metrics import accuracy_score
 from superfactor._arrays import Array, device, namespace
 from superfactor.estimators import inputs
 from superfactor.estimators.parameters import shown
+from superfactor.estimators.targets.checked import UNLABELLED, CheckedY
 from superfactor.estimators.targets.flags import (
-    check_both_answers,
+    check_both_values,
     check_flags,
     flags_in_order,
     has_several_columns,
 )
-from superfactor.estimators.targets.given import UNLABELLED, Given
 from superfactor.estimators.targets.labels import check_class_weight, check_labels, classes_of
 from superfactor.losses import FlagsLoss, Loss, resolve_link
 from superfactor.models import Coding
@@ -37,15 +37,15 @@ class Posed(NamedTuple):
     factor: Any  # of the loss of each sample (n,), or None
 
 
-class Answers(ABC):
+class LabelType(ABC):
     """What differs between one label of several classes and several labels of two."""
 
     @abstractmethod
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> Given:
+    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
         """A user's y, checked; `classes` are those of a fitted model."""
 
     @abstractmethod
-    def posed(self, given: Given, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
+    def posed(self, given: CheckedY, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
         """y of samples with these weights (n,), or None, some of which have a label."""
 
     def by_output(self, coef: Array) -> Array:
@@ -76,11 +76,11 @@ class Answers(ABC):
     def predicted(self, scores: Array, classes: Any) -> Any:
         """``predict``."""
 
-    def judged(self, given: Given) -> Given:
+    def judged(self, given: CheckedY) -> CheckedY:
         """Those samples whose predictions can be right or wrong."""
         return given
 
-    def accuracy(self, given: Given, predicted: Any, sample_weight: Any) -> float:
+    def accuracy(self, given: CheckedY, predicted: Any, sample_weight: Any) -> float:
         """The share of right predictions."""
         judged = self.judged(given)
         own = (judged.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight))
@@ -88,13 +88,13 @@ class Answers(ABC):
         return float(accuracy_score(true, said, sample_weight=weight))
 
 
-class OneOfClasses(Answers):
+class Multiclass(LabelType):
     """One label of two classes or more. Scores are logarithms of unnormalised probabilities (n, κ + 1)."""
 
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> Given:
+    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
         return check_labels(y, X, name, unlabeled)
 
-    def posed(self, given: Given, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
+    def posed(self, given: CheckedY, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
         weight = given.of_labelled(weight)
         classes, codes = classes_of(given.labelled)
         if len(classes) < 2:
@@ -142,20 +142,20 @@ class OneOfClasses(Answers):
         return classes[inputs.as_numpy(index)]
 
 
-class YesOrNo(Answers):
+class Multilabel(LabelType):
     """Several yes/no labels. Scores are their log-odds (n, κ)."""
 
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> Given:
+    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
         found = check_flags(y, X, name, unlabeled)
         return found if classes is None else flags_in_order(found, classes)
 
-    def posed(self, given: Given, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
+    def posed(self, given: CheckedY, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
         if link != "logistic":
             raise ValueError(f"link={shown(link)}: several yes/no labels take 'logistic' only")
         if class_weight is not None:
             raise ValueError(f"class_weight={shown(class_weight)}: several yes/no labels take None only")
         values = given.labelled
-        check_both_answers(values, given.names)
+        check_both_values(values, given.names)
         weight = np.ones(len(values)) if weight is None else given.of_labelled(weight)
         counts = weight @ np.nan_to_num(values)
         return Posed(given.names, counts, given.values, FlagsLoss(), given.loss_factor)
@@ -174,7 +174,7 @@ class YesOrNo(Answers):
         xp = namespace(scores)
         return xp.astype(scores > 0, xp.int64)
 
-    def judged(self, given: Given) -> Given:
+    def judged(self, given: CheckedY) -> CheckedY:
         """Those of which every label is known."""
         known = ~np.isnan(given.values).any(axis=1)
         if not known.any():
@@ -182,17 +182,17 @@ class YesOrNo(Answers):
                 "y: no sample has all of its labels, and score counts samples of which all are right; "
                 "metrics of each label by itself need no such sample"
             )
-        return Given(given.values, known, given.names)
+        return CheckedY(given.values, known, given.names)
 
 
-_CLASSES, _FLAGS = OneOfClasses(), YesOrNo()
+_CLASSES, _FLAGS = Multiclass(), Multilabel()
 
 
-def answers_to(y: Any) -> Answers:
+def label_type_of(y: Any) -> LabelType:
     """Those that a user's y asks for: several columns are several labels."""
     return _FLAGS if has_several_columns(y) else _CLASSES
 
 
-def answers_with(loss: Any) -> Answers:
+def label_type_for_loss(loss: Any) -> LabelType:
     """Those of a classifier that was fitted with this loss."""
     return _FLAGS if isinstance(loss, FlagsLoss) else _CLASSES
