@@ -69,7 +69,7 @@ def test_class_names_are_unique():
     """Names with a leading underscore are private to a file."""
     places = defaultdict(list)
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # codespell:ignore walk
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(_name(file))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

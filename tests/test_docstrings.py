@@ -50,7 +50,7 @@ def test_docstrings_are_complete(room):
 
 
 def _takes_nothing_else(value):
-    """Whether nobody calls it, or it is a record that says of its fields, as attributes, what they are."""
+    """Whether it is a protocol, or a record whose docstring lists its fields as attributes."""
     from numpydoc.docscrape import NumpyDocString
 
     if getattr(value, "_is_protocol", False):

@@ -100,8 +100,8 @@ class Solution:
     Attributes
     ----------
     factors : Factors
-        W, H, β, γ in the user's units, of as many components as were asked for; no H where nobody wanted
-        it.
+        W, H, β, γ in the user's units, of as many components as were requested; no H if it was not
+        requested.
     code_sizes : array of shape (r,)
         The norms of the codes' columns, samples in units of √w.
     objective : float
@@ -122,7 +122,7 @@ class Solution:
     gradient_mapping : float
         ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity.
     searched : OtherStarts, optional
-        Other starts that the answer was compared with; None where nobody looked for any.
+        Other starts that the answer was compared with; None if there was no search for any.
     violation : float
         The largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint.
 

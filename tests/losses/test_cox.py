@@ -194,7 +194,7 @@ def test_outside_its_domain_the_conjugate_is_infinite():
     negative[[censored, other]] += [[-5.0], [5.0]]
     for outside in (out_of_balance, negative):
         assert weights @ loss.conjugate(outside, Y) == np.inf
-    # The last one to have an event has nobody to share it with: his risk cannot be less than sure.
+    # Only one sample is at risk at the last event, so its share of the risk must be 1.
     alone = CoxPartialLikelihood(np.array([1.0, 2.0]), np.ones(2))
     assert alone.conjugate(np.array([[0.5], [-0.5]]), np.ones((2, 1))).sum() == np.inf
     assert np.isfinite(alone.conjugate(np.array([[-0.5], [0.5]]), np.ones((2, 1))).sum())

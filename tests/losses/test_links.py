@@ -20,7 +20,7 @@ EVERYWHERE = CustomLink(lambda a: a, np.ones_like, np.zeros_like, convex=lambda 
         (Logistic(), 5, True, True),
         ("probit", 1, True, True),
         (CLOGLOG, 1, True, True),
-        (CLOGLOG, 2, False, False),  # a plain True speaks for two classes only
+        (CLOGLOG, 2, False, False),  # a plain True applies to two classes only
         (SOFTPLUS, 1, False, False),
         (EVERYWHERE, 3, True, False),
     ],

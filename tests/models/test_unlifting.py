@@ -24,7 +24,7 @@ def random_lifted(arrays, rank, seed=0, best=False):
 
 
 def explicit(arrays, P, W, beta, C):
-    """A and B of the paper, in the user's units, weights still in (as the table wants them)."""
+    """A and B of the paper, in the user's units, with the weights (as in the table)."""
     scale = arrays.scale
     if P.model == "filter":
         return W @ beta / scale, W @ C * scale

@@ -16,7 +16,7 @@ from superfactor.samples import Block, Design, Place
 
 
 def some_of(w, design, share, coarse=False):
-    """The design of some of the rows, as whoever asks for it keeps it."""
+    """The design of some of the rows, stored as a caller stores it."""
     rows = w.block.some_of(design, share, coarse).rows
     places = [Place(key, part.shape[1]) for key, part in zip((20, 21), rows, strict=False)]
     for place, part in zip(places, rows, strict=True):
@@ -115,7 +115,7 @@ def test_rotation_curvature_of_some_rows(kind):
 
 @pytest.mark.parametrize(("link", "kappa"), [("logistic", 3), (CLOGLOG, 1)], ids=["logistic", "cloglog"])
 @pytest.mark.parametrize("coarse", [False, True])
-@pytest.mark.filterwarnings("ignore:overflow encountered")  # products of slopes that nobody asks for
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # products of slopes that are not used
 def test_the_mean_of_saturated_samples_keeps_its_digits(kappa, link, coarse):
     """Probabilities near one leave a small curvature, and slopes a large one: sums of it, not differences."""
     X, labels = np.ones((12, 1)), np.ones(12, dtype=int)

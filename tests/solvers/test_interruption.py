@@ -87,7 +87,7 @@ with deferred_interrupt() as interruption:
     end = time.monotonic() + 30
     while not interruption.requested and time.monotonic() < end:
         time.sleep(0.01)
-print("kept" if interruption.requested else "nobody asked", flush=True)
+print("kept" if interruption.requested else "not requested", flush=True)
 """
 
 

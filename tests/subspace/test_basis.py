@@ -122,8 +122,8 @@ def test_new_directions_tell_the_columns_they_come_from(model):
     assert abs(new[:, 0] @ first) > 0.999999 * np.linalg.norm(first)
 
 
-def test_a_basis_is_a_value(model):
-    """Whoever holds an older one can go on with it, also after others have grown from it."""
+def test_a_basis_is_immutable(model):
+    """An older basis stays valid after others have grown from it."""
     rng = np.random.default_rng(4)
     basis, X = basis_of(model, side(rng, model, 20, 14))
     first, _ = extended(basis, rng.standard_normal((14, 3)))

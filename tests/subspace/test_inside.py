@@ -120,7 +120,7 @@ def naive_loss_without_factors(P):
 
 @every_model
 def test_what_supervision_can_change_is_never_nothing(model):
-    """F less the reconstruction that nobody can avoid; not zero where labels cost nothing."""
+    """F less the unavoidable reconstruction error; positive even where labels cost nothing."""
     problem, P = example(model, 9, 6, 2, weighted=True)
     inside = subspace(problem, 2)
     point = random_point(inside)

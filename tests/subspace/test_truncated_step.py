@@ -63,7 +63,7 @@ def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
         assert np.isfinite(step.length)
         if np.linalg.eigvalsh(H)[0] < 0:
             bent += 1
-        if radius < 0.1:  # much less than the gradient wants
+        if radius < 0.1:  # much shorter than the step along the gradient
             assert step.saddle
             np.testing.assert_allclose(step.length, radius, rtol=1e-9)
         smaller = step.apply(inside, point, 1e-4)

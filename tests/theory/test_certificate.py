@@ -241,14 +241,14 @@ def test_the_sentence_and_the_constants(model):
 @pytest.mark.parametrize(
     ("searched", "words"),
     [
-        pytest.param(None, "", id="nobody looked"),
+        pytest.param(None, "", id="no search"),
         pytest.param(OtherStarts(), "", id="no other starts"),
         pytest.param(OtherStarts(5, 0), " 5 other starts ended no lower.", id="elsewhere"),
         pytest.param(OtherStarts(5, 3), " 5 other starts ended no lower, 3 at the same value.", id="there"),
     ],
 )
-def test_other_starts_are_told_where_nothing_is_proven(searched, words):
-    """They are no proof; where there is one nobody needs them."""
+def test_other_starts_are_reported_where_nothing_is_proven(searched, words):
+    """They prove nothing, so a proof does not mention them."""
     unproven, _ = example("filter", 12, 6, 1, lam=0.05, xi=0.05)
     found = replace(newton.solve(unproven, 2, search="off"), searched=searched)
     worse = replace(found, objective=found.objective + 1.0)

@@ -34,7 +34,7 @@ def rough_basis(problem, size=8):
         pytest.param((6, 20), NOT_COMPRESSED, False, RitzSpectrum, id="wide, in blocks"),
         pytest.param((20, 6), NOT_COMPRESSED, False, FullSpectrum, id="tall, in blocks"),
         pytest.param((20, 6), NEITHER, True, RitzSpectrum, id="too large"),
-        pytest.param((20, 6), Options(exact_operations=10), True, RitzSpectrum, id="too dear"),
+        pytest.param((20, 6), Options(exact_operations=10), True, RitzSpectrum, id="too expensive"),
     ],
 )
 def test_what_is_worth_knowing(shape, options, held, expected):

@@ -12,12 +12,12 @@ symbol shape        meaning
 ``v``  ``(n, κ)``   a direction in activation space
 ====== ============ ==========================================================================
 
-On the primal side ``a`` and ``v`` may have leading dimensions, several points side by side, which
+On the primal side ``a`` and ``v`` may have leading dimensions, several points at once, which
 the results share: ``(…, n, κ)``.
 
-Everything is per sample and unweighted: weights belong to whoever takes the sum. A loss may couple its
-samples (``couples_samples``): then it is made for certain samples, knows their weights, and what it says of
-a sample depends on the activations of all. All arrays of a call come from one array-API namespace and share
+Everything is per sample and unweighted: the caller applies the weights in the sum. A loss may couple its
+samples (``couples_samples``): it is then made for given samples with their weights, and its value for one
+sample depends on the activations of all. All arrays of a call come from one array-API namespace and share
 one floating dtype, which the result keeps.
 """
 

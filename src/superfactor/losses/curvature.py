@@ -1,7 +1,7 @@
-"""The second derivative of a loss in the activations, and the sums that solvers ask of it.
+"""The second derivative of a loss in the activations, and the sums of it that solvers need.
 
-Of most losses every sample has one of its own, κ × κ: `Curvature`. A loss that couples samples has one of
-all of them together (`superfactor.losses.survival.cox`). Whoever asks need not know which.
+For most losses each sample has its own κ × κ matrix: `Curvature`. A loss that couples samples has one matrix for
+all of them (`superfactor.losses.survival.cox`). Both have the same interface.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Several yes/no labels at once: κ logistic losses side by side, each with gaps of its own.
+"""Several yes/no labels at once: κ logistic losses, each with its own missing labels.
 
-``Y`` has 0, 1 and NaN, which is a gap: nobody knows the label, and it has no part in the loss. Over the known
-labels ``c`` of a sample
+``Y`` contains 0, 1 and NaN. NaN is a missing label, which does not contribute to the loss. Over the known labels
+``c`` of a sample
 
     ``ℓ(y, a) = Σ_c log(1 + e^{a_c}) − y_c a_c,   ∇_c = σ(a_c) − y_c,   ∇²_cc = σ(a_c)(1 − σ(a_c))``,
 
@@ -114,9 +114,9 @@ def _signs(Y: Array) -> Array:
 
 
 def _inside(G: Array, Y: Array, ones: Array, zeros: Array) -> Array:
-    """``p = g + y`` in [0, 1]; where all samples give one answer it is certain: no other p is in balance."""
+    """Return ``p = g + y`` in [0, 1]; if all samples have the same label, only that p is feasible."""
     xp = namespace(G, Y)
-    # p of a label that nobody has is 0, of one that all have 1; without any weight, anything.
+    # p is 0 for a label that no sample has, 1 for one that all samples have; without any weight, p is free.
     weighed = (ones + zeros) > 0
     highest = xp.where(weighed & (ones <= 0), xp.zeros_like(ones), xp.ones_like(ones))
     lowest = xp.where(weighed & (zeros <= 0), xp.ones_like(ones), xp.zeros_like(ones))

@@ -155,7 +155,7 @@ class FeatureCoding(Coding):
         return (cast(self.centre(wide(b)), b) if prediction == "exact" else b) + offset
 
     def centre(self, b: Array) -> Array:
-        """c (n, κ): the activations a sample is drawn to before any label speaks; b = codes·β."""
+        """Return c (n, κ), the centre of the prior of the activations; b = codes·β."""
         R, _, shrink = self._prior(b)
         return ((b @ R) * shrink) @ R.T
 

@@ -16,7 +16,7 @@ class Factors:
     """X ≈ codes·componentsᵀ in the user's units."""
 
     components: Array  # W (p, r), atoms as columns
-    codes: Array  # Hᵀ (n, r); None where nobody asked for them
+    codes: Array  # Hᵀ (n, r); None if they were not requested
     beta: Array  # (r, κ)
     gamma: Array  # (q, κ), the intercept (if any) in the last row
 

@@ -1,4 +1,4 @@
-"""Posing a problem: from a user's data, or from samples whoever holds them."""
+"""Stating a problem: from a user's data, or from a `Samples` object."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def state(
     class_weight : array of shape (n,), optional
         Multiplies the loss of a sample only; 0 where it has no label.
     rank : int, optional
-        The number of factors to come, which says how much room a search on a source will need.
+        The number of factors of later fits, for an estimate of the memory that a search on a source needs.
     on_block : callable, optional
-        Hears of each block of a pass over a source, as on_block(rows done, rows in all).
+        Called after each block of a pass over a source, as on_block(rows done, rows in all).
     options : Options, optional
         When which method runs.
 
@@ -152,7 +152,7 @@ def pose(
     Parameters
     ----------
     samples : Samples
-        Whoever holds them.
+        The object that holds the samples.
     model, shape, n_outputs, loss
         As `Problem` has them.
     weights : Weights

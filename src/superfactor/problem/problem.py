@@ -25,7 +25,7 @@ class Problem:
     model : Model
         The filter or the feature model.
     samples : Samples
-        Whoever holds them.
+        The object that holds the samples.
     shape : tuple of int
         (n, p).
     n_outputs : int

@@ -79,5 +79,5 @@ class _Stretch:
         return DataMatrix(X, None if weight is None else weight[self._samples], scale=scale or 1.0)
 
     def annotations(self) -> Annotations:
-        # Made anew for every question: kept, they would take as much memory as the tall matrices do.
+        # Read again for every operation: stored, they would need as much memory as the tall matrices.
         return self.table.annotations(self._samples, np.empty(0, dtype=self.source.dtype))

@@ -1,9 +1,8 @@
-"""The samples of a problem, cut into blocks that answer questions with sums (docs/method.md §10).
+"""The samples of a problem, divided into blocks that return sums (docs/method.md §10).
 
-Everything the default solver learns about samples is a sum over them: the loss, its gradient, its curvature,
-products with X. So it asks, and whoever holds the samples answers: blocks in memory, blocks read from a
-disk in passes, or the workers of a cluster. Between two questions only arrays without an n among their
-dimensions travel.
+The default solver uses samples through sums only: the loss, its gradient, its curvature, products with X. It
+requests a sum, and the blocks compute it: blocks in memory, blocks read from disk in passes, or blocks on the
+workers of a cluster. Only arrays without a dimension n are sent to and from the blocks.
 
 A question is a method of `Block` with its arguments, and type checkers see both:
 
@@ -61,7 +60,7 @@ Errands = tuple[Call[None], ...]
 
 
 class Samples(ABC):
-    """All samples, whoever holds them."""
+    """All samples: in memory, on disk or on the workers of a cluster."""
 
     #: So many threads of this process answer at the same time; those of BLAS would come on top.
     threads: int = 1
@@ -280,5 +279,5 @@ def _result(future: Future[A]) -> A:
     try:
         return future.result()
     finally:
-        # Its error holds this frame; holding it in turn would keep alive whoever is on the stack.
+        # Its error refers to this frame; a reference back would keep every object on the stack alive.
         del future

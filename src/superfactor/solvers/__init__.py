@@ -1,8 +1,8 @@
 """Three ways to minimise F over rank ≤ r, each returning a `Solution`.
 
 `newton.solve` is the default; `lpgd.solve` is Algorithm 1 as printed, `lpgd.minimize` the same for
-any smooth f(θ, γ); `bcd.solve` is block coordinate descent over the factors. Import the one you want.
-`SOLVERS` has what each declares of itself: nobody asks for a solver by its name.
+any smooth f(θ, γ); `bcd.solve` is block coordinate descent over the factors. Import the one you need.
+`SOLVERS` lists what each supports, so that callers need not test for names.
 """
 
 from superfactor.solvers import bcd, lpgd, newton

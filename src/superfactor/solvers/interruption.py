@@ -40,10 +40,10 @@ class Interruption:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interruption]:
-    """Within it, the first Ctrl-C is a request and no exception; the old handler comes back.
+    """Within it, the first Ctrl-C is a request instead of an exception; the old handler is restored.
 
-    Only Python's own handler is replaced, and only in the main thread, where alone that is possible:
-    whoever ignores SIGINT or handles it in another way (a server, asyncio) knows why.
+    Only Python's own handler is replaced, and only in the main thread, the only place where that is possible.
+    A program that ignores SIGINT or has its own handler (a server, asyncio) keeps it.
     """
     previous = signal.getsignal(signal.SIGINT)
     ours = previous is signal.default_int_handler or isinstance(previous, Interruption)

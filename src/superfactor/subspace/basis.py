@@ -1,7 +1,7 @@
 """A growing orthonormal basis of the search side, with the images the solvers need.
 
-Vectors are seen through their products only (`Vectors`), so one Gram–Schmidt serves both models. A basis is a
-value: growing gives another one, and whoever holds the old one can go on with it.
+Vectors are used through their products only (`Vectors`), so one Gram–Schmidt serves both models. A basis is
+immutable: growing returns another basis, and the old one stays valid.
 """
 
 from __future__ import annotations

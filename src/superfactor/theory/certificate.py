@@ -160,7 +160,7 @@ def certify(
         reach = usual + float(abs(to_numpy(solution.factors.gamma)).max(initial=0.0))
         dual = Dual(small, spectrum, reach)
         points = _residuals(small, solution) if small.can_be_bounded else None
-        # First, since one pass over X gives what bound(0) wants too.
+        # First, since the same pass over X gives what bound(0) needs.
         bound = None if points is None else dual.value(points)
         sizes = None if bound is None else bound.sizes
         evaluated = Evaluated.of(small, solution, sizes, dual.unsupervised, problem.epsilon)
@@ -244,7 +244,7 @@ def _shorter_pays(dual: Dual, found: _Gap) -> bool:
 
 
 def _residuals(problem: Problem, solution: Solution) -> Tall:
-    """Dual points (n, κ): ∇ℓ at the point, with γ as the dual wants it: free of Θ, and exact."""
+    """Dual points (n, κ): ∇ℓ at the point, with γ as the dual requires it: free of Θ, and exact."""
     signal = solution.signal.moved_to(problem.samples)
     design = Design(None, offset=signal.place)
     loss = LossOn(problem, design, problem.n_covariates)
@@ -289,7 +289,7 @@ def _too_few_digits(problem: Problem, found: _Gap) -> str:
         return "Not proven: some samples of X are orders of magnitude larger than others; check them."
     if _varying(data) < 1 / _WIDE_SPREAD**2:
         return "Not proven: the columns of X have means far larger than their spread; centre them."
-    # That of ξ‖X‖² alone, which no digits of X can mend.
+    # The rounding error of ξ‖X‖² alone, which more digits of X cannot reduce.
     if found.hides_in(problem.xi * problem.squared_norm * problem.epsilon):
         return (
             "Not proven: reconstruction outweighs the supervised part so far that rounding hides it; "

@@ -269,12 +269,12 @@ def design_extremes(
     Without `covariates` γ is minimised over: nδ⁺ is that of X alone, and nδ⁻ that of X after its regression,
     of ridge `softening` (q,), on the covariates, since what they explain bends the objective no more.
     `gram` is X̃ᵀΩX̃/w (N, N) if it is known. Both ends are safe: nδ⁻ is 0 where it is not needed (`lower`) or
-    too dear, and nδ⁺ never too small but for the chance that a random start of Lanczos is orthogonal to the
-    leading direction.
+    too expensive, and nδ⁺ is too small only if a random start of Lanczos is orthogonal to the leading
+    direction.
     """
     (n, N), p = small.data.shape, n_features
     q = small.n_covariates if covariates else 0
-    # Else ΦᵀΩΦ is singular, or its smallest eigenvalue too dear.
+    # Otherwise ΦᵀΩΦ is singular, or its smallest eigenvalue too expensive.
     lower = lower and p + q <= n and p == N and options.largest_gram >= N
     if gram is None and not lower and N > _COLUMNS and n * N**2 > options.gram_operations:
         return 0.0, _lanczos_bound(small, scale, q)

@@ -139,7 +139,7 @@ def test_a_file_cut_short_is_damaged(tmp_path, part):
     at(path).save(lambda: STATE)
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
-    with refused("the file is damaged; delete it to begin anew"):
+    with refused("the file is damaged; delete it to start again"):
         at(path).load()
 
 

@@ -147,7 +147,7 @@ def test_any_ridge_is_a_minimum(model, options):
 
 
 def at_the_labels(xi, options=WAYS["dense"]):
-    """The two features where W is that of the labels, and reconstruction wants the other one."""
+    """The two features where W is the direction of the labels, and reconstruction needs the other one."""
     inside = subspace(replace(of_two_features(xi), options=options), 1)
     return inside, inside.polish(np.array([[0.0], [1.0]]))
 

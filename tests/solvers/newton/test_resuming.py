@@ -1,4 +1,4 @@
-"""Interrupted fits go on to where they would have gone; whoever observes one changes nothing."""
+"""An interrupted fit that continues ends where it would have ended; observing a fit changes nothing."""
 
 import functools
 import importlib

@@ -17,7 +17,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def seen(state):
-    """Everything there is to see of a state, asked for anew."""
+    """Every public value of a state, computed again."""
     basis, point, inside = state.basis, state.point, state.inside
     parts = [
         *(part.array().copy() for part in (basis.S, basis.GS, basis.features)),

@@ -53,7 +53,7 @@ _FRACTION_LEVELS = 25
 def erfcx(z: Array) -> Array:
     """``exp(z²) erfc(z)`` elementwise for ``z ≥ 0``."""
     t = _ERFCX_SHIFT / (_ERFCX_SHIFT + z)
-    u = 4.0 * t - 2.0  # twice the Chebyshev argument, as Clenshaw's recurrence wants it
+    u = 4.0 * t - 2.0  # twice the Chebyshev argument, as Clenshaw's recurrence requires
     b1 = u * _ERFCX_CHEBYSHEV[-1] + _ERFCX_CHEBYSHEV[-2]
     b2 = u * 0.0 + _ERFCX_CHEBYSHEV[-1]
     for coefficient in _ERFCX_CHEBYSHEV[-3:0:-1]:

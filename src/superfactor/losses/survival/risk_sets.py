@@ -38,7 +38,7 @@ class RiskSets:
         """From times (n,), whether they are known (n,) and strata (n,) or None, NumPy; some are known."""
         strata = np.zeros(len(times)) if strata is None else np.asarray(strata)
         pairs = np.column_stack([np.unique(strata, return_inverse=True)[1], -times])
-        place = np.zeros(len(times), dtype=np.int64)  # whoever has no time stands with the first
+        place = np.zeros(len(times), dtype=np.int64)  # samples without a time get the first place
         place[known] = np.unique(pairs[known], axis=0, return_inverse=True)[1].ravel()
         order = np.argsort(place, kind="stable")
         order = order[known[order]]
@@ -83,7 +83,7 @@ class RiskSets:
             parts = [u + 0.0 * queue[..., i:j] for u, (i, j) in zip(units, pairwise(cuts), strict=True)]
             unit = xp.take(xp.concat(parts, axis=-1), by.last, axis=-1)
         weights, zero = moved(weights, a), xp.zeros_like(a)
-        # Whoever is not in the order may have any activation, and counts nothing.
+        # A sample outside the order may have any activation; it contributes nothing.
         counted = xp.where(weights > 0, xp.exp(xp.minimum(a - unit, zero)), zero)
         return AtRisk(by, cuts, units, unit, counted, weights, None if ties is None else ties.there(a))
 

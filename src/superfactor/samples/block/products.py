@@ -67,7 +67,7 @@ class ProductQuestions(LossQuestions):
 
     @reads_rows
     def grown(self, T: Array, basis: Place, along: Along | None) -> Made[tuple[Array, ...]]:
-        """Z = X̃T for T (p, j), in one pass with all that a basis of features wants to know of it.
+        """Z = X̃T for T (p, j), in one pass with all other products that a basis of features needs.
 
         Sums: X̃ᵀZ (p, j), the products of the basis' images with Z (k, j), ZᵀZ (j, j); and along
         directions X̃ᵀ(h∘Z) (p, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j.

@@ -1,4 +1,4 @@
-"""How a search begins: anew, or from where another one ended; and what it keeps of itself for that."""
+"""The start of a search, from PCA or from a stored state, and what a checkpoint stores."""
 
 from __future__ import annotations
 

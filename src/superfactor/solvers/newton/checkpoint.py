@@ -53,7 +53,7 @@ class Checkpoint:
         if header["format"] != FORMAT:
             raise self._error(
                 f"format {header['format']!r} of superfactor's checkpoints, and this version reads "
-                f"{FORMAT}; delete the file to begin anew"
+                f"{FORMAT}; delete the file to start again"
             )
         self._check_same(header["problem"])
         return state
@@ -71,10 +71,10 @@ class Checkpoint:
         except OSError as error:
             raise self._error(f"cannot be read ({error.strerror or error})") from error
         except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise self._error("the file is damaged; delete it to begin anew") from error
+            raise self._error("the file is damaged; delete it to start again") from error
 
     def save(self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False) -> None:
-        """Write ``state()`` when it is time (or `force`); a full disk is a warning: the fit is worth more."""
+        """Write ``state()`` when it is time (or `force`); a full disk gives a warning, and the fit continues."""
         begun = time.monotonic()
         if not force and begun < self._next:
             return
@@ -115,7 +115,7 @@ class Checkpoint:
         if different:
             raise self._error(
                 f"the checkpoint of another problem: {', '.join(different)}; name another file, or "
-                "delete this one to begin anew"
+                "delete this one to start again"
             )
 
     def _error(self, text: str) -> ValueError:

@@ -164,7 +164,7 @@ def descend(
     seen: bool = True,
     reached: Callable[[Point], None] | None = None,
 ) -> Descended:
-    """Descend until what is left inside the subspace is below `goal`; `reached` hears of every point.
+    """Descend until what is left inside the subspace is below `goal`; `reached` is called with every point.
 
     That is `seen` by a step that promises no more, or judged from how good the model of the last one was.
     """

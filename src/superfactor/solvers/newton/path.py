@@ -1,8 +1,8 @@
-"""Solutions of one problem at many weights (ξ, λ), each from where the one before ended.
+"""Solutions of one problem at many weights (ξ, λ), each from the solution at the weights before.
 
-What is dear about a fit depends on X alone: its compression, the leading subspace, the products of the basis.
-Along a path all of it is kept, every pair of weights begins in the same basis, which grows by what it asks
-for, and the solution of the weights before is the start (docs/method.md §8).
+The expensive parts of a fit depend on X only: its compression, the leading subspace, the products of the basis.
+A path computes them once. Every pair of weights begins in the same basis, which grows where that pair needs it,
+and starts from the solution at the weights before (docs/method.md §8).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def solve_path(
     rng = np.random.default_rng(random_state)
     state: State | None = None
     waiting: Waiting | None = None
-    last_row: dict[float, HeldState] = {}  # where the same λ led at the ξ before
+    last_row: dict[float, HeldState] = {}  # the state reached at the same λ and the ξ before
     effort = effort_named(search)
     home: State | None = None  # where every pair begins, but for the subspace of its neighbour
     for xi, lam in weights:

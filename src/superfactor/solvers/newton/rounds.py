@@ -59,7 +59,7 @@ def rounds(state: State, run: Run) -> State:
 
 
 def descended(state: State, run: Run, goal: float, limit: int = 100, seen: bool = True) -> State:
-    """The state after a descent inside its subspace; of other starts nobody hears before they have ended."""
+    """Return the state after a descent inside its subspace; other starts are not observed before they end."""
 
     def reached(point: Point) -> None:
         run.observe(replace(state, point=point), False)

@@ -2,8 +2,7 @@
 
     begin → rounds → other starts → finish → solution
 
-A search goes from where its checkpoint ends, from where a search among some of the samples led, or from the
-beginning.
+A search starts from its checkpoint, from the result of a search among some of the samples, or from PCA.
 """
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ def searched(
 
 
 def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | None) -> Beginning:
-    """Where a search among some of the samples leads; they are not kept beyond it."""
-    # Whoever wants to stop is heard here too; its iterations do not count.
+    """Return the result of a search among some of the samples, which are not kept."""
+    # The callback may stop this search too; its iterations are not counted.
     asked = Monitor(_SUBSAMPLE_ITERATIONS, lambda _, objective: run.monitor.poll(objective))
     few = Run(_SUBSAMPLE_TOL, run.rng, asked, problem.samples.operations)
     state = rounds(begin(problem, rank, few), few)

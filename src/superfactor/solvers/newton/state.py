@@ -28,7 +28,7 @@ class Run:
     rng: np.random.Generator  # draws starts
     monitor: Monitor  # keeps the history, and says when to stop
     begun: float = 0.0  # operations that had been asked of the samples when the search began
-    # Hears of states as they are reached, and whether the moment is one to be remembered in any case
+    # Called with each state, and whether it must be stored in any case
     observe: Callable[[State, bool], None] = lambda state, important: None
 
 

@@ -72,7 +72,7 @@ class ArrowRows(RowSource):
         return out
 
     def _stream(self, start: int, size: int, names: list[str]) -> _Stream:
-        """This thread's stream if it can still come to row `start` without beginning anew."""
+        """This thread's stream, if it can still reach row `start` without reading from the beginning."""
         stream = self._place.stream
         piece = int(np.searchsorted(self._bounds, start, side="right")) - 1
         begin = self._bounds[piece]

@@ -87,8 +87,7 @@ class RowSource(ABC):
     def read(self, start: int, stop: int) -> Any:
         """Rows start..stop−1 (stop−start, p), C-contiguous or CSR, in `dtype`; not to be written to.
 
-        A block is only good until the next one is read by the same thread: its memory may by then
-        have to be fetched anew.
+        A block is valid only until the same thread reads the next one, which may use the same memory.
         """
         if not 0 <= start < stop <= self.shape[0]:
             raise ValueError(f"rows {start} to {stop}: X has rows 0 to {self.shape[0]}")
