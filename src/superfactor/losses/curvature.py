@@ -1,7 +1,7 @@
 """The second derivative of a loss in the activations, and the sums of it that solvers need.
 
-For most losses each sample has its own κ × κ matrix: `Curvature`. A loss that couples samples has one matrix for
-all of them (`superfactor.losses.survival.cox`). Both have the same interface.
+For most losses each sample has its own κ × κ matrix: `Curvature`. A loss that couples samples has one matrix
+for all of them (`superfactor.losses.survival.cox`). Both have the same interface.
 """
 
 from __future__ import annotations

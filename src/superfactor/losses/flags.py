@@ -1,7 +1,7 @@
 """Several yes/no labels at once: κ logistic losses, each with its own missing labels.
 
-``Y`` contains 0, 1 and NaN. NaN is a missing label, which does not contribute to the loss. Over the known labels
-``c`` of a sample
+``Y`` contains 0, 1 and NaN. NaN is a missing label, which does not contribute to the loss. Over the known
+labels ``c`` of a sample
 
     ``ℓ(y, a) = Σ_c log(1 + e^{a_c}) − y_c a_c,   ∇_c = σ(a_c) − y_c,   ∇²_cc = σ(a_c)(1 − σ(a_c))``,
 

@@ -64,7 +64,7 @@ def conjugate_gradients(
         farther = xx + 2 * step * xd + step**2 * dd
         inside = going & bent & (farther < edge)
         if not bool(xp.all(inside)):
-            # To the edge; where there is none, as far as if M were the curvature. Points that have ended stay.
+            # To the edge; where there is none, as far as if M were the curvature. Solved points stay.
             room = xp.where(edge < xp.inf, edge - xx, zero)
             root = xp.sqrt(xp.clip(xd**2 + dd * room, 0.0, None))
             last = (root - xd) / xp.where(dd > 0, dd, one)

@@ -96,8 +96,8 @@ class Dual:
     def _of_sums(self, sizes: Sizes, pulled: Array) -> float:
         """Return a bound on the rounding errors of the other two terms, sums over the samples in float64.
 
-        An unpenalised intercept requires Σ_i ω_i g_i = 0, which holds up to rounding. The remainder, spread over
-        the samples, changes Σωℓ* by the remainder times their mean activation.
+        An unpenalised intercept requires Σ_i ω_i g_i = 0, which holds up to rounding. The remainder, spread
+        over the samples, changes Σωℓ* by the remainder times their mean activation.
         """
         problem = self.problem
         each, ridge, xp = product_rounding(problem.n_samples), problem.covariate_ridge, problem.xp

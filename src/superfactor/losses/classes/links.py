@@ -174,8 +174,8 @@ class CustomLink(Link):
         ``log h``, ``h'/h`` and the derivative of the latter. They get an array of shape ``(n, κ)``
         and return one of the same shape and dtype.
     convex : bool or callable, default False
-        Whether the loss is convex. ``True`` applies to two classes only, since with more classes hardly any ``h`` but
-        ``exp`` gives a convex loss; for these, pass a callable ``n_outputs -> bool``. With False,
+        Whether the loss is convex. ``True`` applies to two classes only, since with more classes hardly any
+        ``h`` but ``exp`` gives a convex loss; for these, pass a callable ``n_outputs -> bool``. With False,
         fits carry no certificate. If True is wrong, the certificate is wrong.
     curvature_bounds : callable, optional
         ``(n_outputs, radius) -> (α⁻, α⁺)``; without it the upper bound is ``inf``.

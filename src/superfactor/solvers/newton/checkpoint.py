@@ -74,7 +74,7 @@ class Checkpoint:
             raise self._error("the file is damaged; delete it to start again") from error
 
     def save(self, state: Callable[[], Mapping[str, Array | float | str]], force: bool = False) -> None:
-        """Write ``state()`` when it is time (or `force`); a full disk gives a warning, and the fit continues."""
+        """Write ``state()`` if it is time or `force`; a full disk gives a warning, and the fit continues."""
         begun = time.monotonic()
         if not force and begun < self._next:
             return

@@ -1,8 +1,8 @@
 """Solutions of one problem at many weights (ξ, λ), each from the solution at the weights before.
 
-The expensive parts of a fit depend on X only: its compression, the leading subspace, the products of the basis.
-A path computes them once. Every pair of weights begins in the same basis, which grows where that pair needs it,
-and starts from the solution at the weights before (docs/method.md §8).
+The expensive parts of a fit depend on X only: its compression, the leading subspace, the products of the
+basis. A path computes them once. Every pair of weights begins in the same basis, which grows where that pair
+needs it, and starts from the solution at the weights before (docs/method.md §8).
 """
 
 from __future__ import annotations
