@@ -114,13 +114,3 @@ def _fitted(path: str, place: str) -> dict[str, Any]:
     found["peak_megabytes"] = measure.peak_megabytes(job)
     found["times_X"] = found["peak_megabytes"] / found["sparse_megabytes"]
     return found
-
-
-def shown(rows: list[dict[str, Any]]) -> str:
-    """The rows of the table in docs/scanpy.md."""
-    return "\n".join(
-        f"| {row['cells']:,} × {row['genes']:,} | {row['values'] / 1e6:.1f} million, "
-        f"{row['sparse_megabytes']:.0f} MB | {'in memory' if row['in'] == 'memory' else 'on disk'} | "
-        f"{row['seconds']:.0f} s | {row['peak_megabytes']:.0f} MB | {row['times_X']:.2f} |"
-        for row in rows
-    )

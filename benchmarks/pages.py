@@ -23,7 +23,7 @@ Row = dict[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = Path(__file__).parent / "results"
-PAGES = ("benchmarks.md", "choose.md", "unlabelled.md", "paper/paper.md")
+PAGES = ("benchmarks.md", "choose.md", "scanpy.md", "unlabelled.md", "paper/paper.md")
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
 NAMES = {
@@ -182,6 +182,22 @@ def _labels(rows: list[Row]) -> Table:
     return ["", *methods], table
 
 
+# --- docs/scanpy.md ---------------------------------------------------------------------------------------
+
+
+def _cells(rows: list[Row]) -> Table:
+    return ["cells × genes", "sparse X", "X is", "time", "peak memory, with X"], [
+        [
+            f"{row['cells']:,} × {row['genes']:,}",
+            f"{row['sparse_megabytes']:.0f} MB",
+            "in memory" if row["in"] == "memory" else "on disk",
+            f"{row['seconds']:.0f} s",
+            f"{row['peak_megabytes']:.0f} MB",
+        ]
+        for row in rows
+    ]
+
+
 # --- docs/choose.md, large data -------------------------------------------------------------------------
 
 
@@ -241,6 +257,7 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "hard": ("hard", _hard),
     "reading": ("reading", _reading),
     "labels": ("labels", _labels),
+    "cells": ("cells", _cells),
     "choose-accuracy": ("choose", _side_by_side("accuracy", 1)),
     "choose-variance": ("choose", _side_by_side("variance", 1)),
     "choose-seconds": ("choose", _side_by_side("CPU s", 2, min)),

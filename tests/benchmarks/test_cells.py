@@ -1,4 +1,4 @@
-"""The made-up cells are as the benchmark says, and the page shows the numbers that were kept."""
+"""Simulated cells are sparse counts of every type, and a fit of them is measured."""
 
 from pathlib import Path
 
