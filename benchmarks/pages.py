@@ -23,7 +23,7 @@ Row = dict[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = Path(__file__).parent / "results"
-PAGES = ("benchmarks.md", "choose.md", "scanpy.md", "unlabelled.md", "paper/paper.md")
+PAGES = ("benchmarks.md", "choose.md", "missing.md", "scanpy.md", "unlabelled.md", "paper/paper.md")
 MODELS = ("filter", "feature")
 # The tables of `accuracy` by what they are of.
 NAMES = {
@@ -182,7 +182,21 @@ def _labels(rows: list[Row]) -> Table:
     return ["", *methods], table
 
 
-# --- docs/scanpy.md ---------------------------------------------------------------------------------------
+# --- docs/missing.md, docs/scanpy.md ----------------------------------------------------------------------
+
+
+def _missing(rows: list[Row]) -> Table:
+    """Means over the tables, for each kind of missing values."""
+    head = ["missing", "error: mean", "5 neighbours", "low rank"]
+    head += ["accuracy: nothing missing", "mean", "low rank"]
+    errors = [f"error, {name}" for name in ("mean", "5 neighbours", "low rank")]
+    accuracies = [f"accuracy, {name}" for name in ("all entries", "mean", "low rank")]
+    table = []
+    for kind in dict.fromkeys(row["gaps"] for row in rows):
+        group = [row for row in rows if row["gaps"] == kind]
+        cells = [f"{mean(row[key] for row in group):.2f}" for key in errors]
+        table.append([kind, *cells, *(f"{mean(row[key] for row in group):.1f}" for key in accuracies)])
+    return head, table
 
 
 def _cells(rows: list[Row]) -> Table:
@@ -257,6 +271,7 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "hard": ("hard", _hard),
     "reading": ("reading", _reading),
     "labels": ("labels", _labels),
+    "missing": ("missing", _missing),
     "cells": ("cells", _cells),
     "choose-accuracy": ("choose", _side_by_side("accuracy", 1)),
     "choose-variance": ("choose", _side_by_side("variance", 1)),
