@@ -171,15 +171,15 @@ def _reading(rows: list[Row]) -> Table:
 
 
 def _labels(rows: list[Row]) -> Table:
+    """Means over the tables, for each share of labels."""
     methods = [key for key in rows[0] if key not in ("table", "share", "labels")]
     table = []
     for share in sorted({row["share"] for row in rows}):
         group = [row for row in rows if row["share"] == share]
-        named = [(f"{NAMES.get(row['table'], row['table'])}: {row['labels']}", row) for row in group]
-        means = {method: mean(row[method] for row in group) for method in methods}
-        for name, row in [*named, (f"mean at {share:.0%}", means)]:
-            table.append([name, *best_bold([f"{row[method]:.1f}" for method in methods])])
-    return ["", *methods], table
+        counts = [row["labels"] for row in group]
+        means = [f"{mean(row[method] for row in group):.1f}" for method in methods]
+        table.append([f"{share:.0%}", f"{min(counts)}–{max(counts)}", *best_bold(means)])
+    return ["share", "labels", *methods], table
 
 
 # --- docs/missing.md, docs/scanpy.md ----------------------------------------------------------------------
