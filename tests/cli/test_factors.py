@@ -124,7 +124,7 @@ def test_roles_and_areas_are_those_of_samples_not_seen(kept):
         assert factor["contribution_out_of_fold"] == pytest.approx(held.contribution[j])
     assert [factor["role"] for factor in told["factors"]] == ["predictive", "background"]
     said = " ".join(superfactor("factors", folder / "m.skops").out.split())
-    assert "adds nothing to the prediction beside factor 1" in said
+    assert "adds nothing to the prediction beyond factor 1" in said
     assert f"{told['factors'][0]['alone_out_of_fold']['value']:.2f}" in said
     np.testing.assert_allclose(loaded.about["out_of_fold"]["scores"], held.scores)
 

@@ -59,7 +59,7 @@ def test_shares_are_r2_of_regressions(model, kind, classes):
     assert training["before"].max() > 0.2
 
 
-def test_others_than_those_adjusted_for():
+def test_confounders_without_adjustment():
     X, y = confounded()
     plain = make_pipeline(StandardScaler(), classifier()).fit(X.filter(like="gene"), y)
     genes = X.filter(like="gene")
@@ -74,7 +74,7 @@ def test_others_than_those_adjusted_for():
     assert (other["after"] > 0).any()
 
 
-def test_samples_that_are_not_known_are_left_out():
+def test_samples_with_missing_confounders_are_left_out():
     X, y = confounded()
     fitted = make_pipeline(Adjuster("batch"), StandardScaler(), classifier()).fit(X, y)
     more = pd.concat([X, X[:5].assign(batch="D"), X[5:8].assign(batch=None)], ignore_index=True)
@@ -103,7 +103,7 @@ def test_covariates_keep_their_unit_behind_an_adjuster_and_a_block_scaler(scaled
     np.testing.assert_allclose(found["sd"], X["age"].std(ddof=0))
 
 
-def test_what_is_refused():
+def test_errors():
     X, y = confounded()
     genes = X.filter(like="gene")
     fitted = classifier().fit(genes, y)

@@ -63,7 +63,7 @@ def test_one_unit_more_multiplies_the_odds(model, classes):
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler, RobustScaler])
-def test_a_unit_is_the_users_after_a_scaler(scaler):
+def test_units_are_those_of_the_user_after_a_scaler(scaler):
     X, y = table()
     fit = make_pipeline(scaler(), classifier(covariate_columns=[1])).fit(X, y)
     (row,) = covariate_effects(fit, X, y).to_dict("records")
@@ -75,7 +75,7 @@ def test_a_unit_is_the_users_after_a_scaler(scaler):
     np.testing.assert_allclose(row["high_per_sd"], row["high"] ** row["sd"])
 
 
-def test_words_are_compared_with_their_reference_and_codes_that_the_model_keeps_are_enough():
+def test_categories_are_compared_with_their_reference_without_x():
     X, y = table()
     rng = np.random.default_rng(0)
     sex, site = rng.choice(["F", "M", "M"], 40), np.repeat(["north", "south", "west"], [12, 16, 12])
@@ -280,7 +280,7 @@ TRUTH = np.array([0.8, -0.7])
     ],
     ids=["odds", "slopes", "balanced", "rates"],
 )
-def test_the_truth_is_inside_about_as_often_as_promised(kind, n, base, params, times):
+def test_intervals_cover_the_truth(kind, n, base, params, times):
     """Genes that know nothing, two covariates that do."""
     rng, hits = np.random.default_rng(0), []
     fit = kind(1, xi=0.1, lam=0.5, tol=1e-6, certify=None, search="off", **params)
@@ -347,14 +347,14 @@ def test_what_has_no_interval_or_no_spread(plain):
 @pytest.mark.parametrize(
     "given, message",
     [
-        (lambda X, y, Z: (X, None, Z), r"y=None: intervals need y beside X or covariates"),
+        (lambda X, y, Z: (X, None, Z), r"y=None: intervals require y in addition to X"),
         (lambda X, y, Z: (X, y, None), r"covariates=None: the model was fitted with 2"),
         (lambda X, y, Z: (X[:9], y[:9], Z[:9]), r"X: 9 samples, but the model was fitted to \d+"),
         (lambda X, y, Z: (X, y[:9], Z), r"y: 9 samples, but X has \d+"),
         (lambda X, y, Z: (X, np.full(len(y), "no"), Z), r"y: 'no' is no class of the model"),
         (
             lambda X, y, Z: (X.iloc[np.r_[0, 2, 1, 3 : len(y)]], y, Z),
-            r"X: 2 of 40 samples are not those .*, the first at position 1; .* in its order",
+            r"X: 2 of 40 samples are not those .*, the first at position 1; .* in the same order",
         ),
     ],
     ids=["no y", "no covariates", "other samples", "short y", "other labels", "order"],
@@ -365,12 +365,12 @@ def test_other_data_than_the_models(plain, given, message):
         covariate_effects(fit, *given(*data))
 
 
-def test_x_is_needed_where_it_has_covariates_or_a_constraint(plain):
+def test_x_is_required_with_covariates_in_x_or_a_constraint(plain):
     _, X, y, extra = plain
     inside = classifier(covariate_columns=["gene1"]).fit(X, y, covariates=extra)
     bounded = classifier(constraint=Box(-1e3, 1e3), max_iter=3, tol=0).fit(X, y, covariates=extra)
     for fit in (inside, bounded):
-        with pytest.raises(ValueError, match=r"X=None: .* intervals need X"):
+        with pytest.raises(ValueError, match=r"X=None: .* intervals require X"):
             covariate_effects(fit, None, y, extra)
     assert len(covariate_effects(inside, X, y, extra)) == 3
     single = X.astype(np.float32), y, extra.astype(np.float32)

@@ -76,7 +76,7 @@ def unequal(rare):
 
 
 @pytest.mark.parametrize(("rare", "rotation"), [("normal", "predictive"), ("tumoral", "varimax")])
-def test_the_rarer_of_two_classes_is_up(rare, rotation):
+def test_the_rarer_of_two_classes_is_positive(rare, rotation):
     X, y = unequal(rare)
     fit = pipeline().fit(X, y)
     view = factor_view(fit, rotation=rotation)
@@ -91,7 +91,7 @@ def test_the_rarer_of_two_classes_is_up(rare, rotation):
 
 
 @pytest.mark.parametrize("positive", ["normal", "tumoral"])
-def test_the_user_says_which_class_is_up(positive):
+def test_the_user_chooses_the_positive_class(positive):
     X, y = table()
     fit = pipeline().fit(X, y)
     view = factor_view(fit, positive=positive)
@@ -109,7 +109,7 @@ def test_the_user_says_which_class_is_up(positive):
     assert unsupervised(fit, X, y, positive=positive).outputs == (positive,)
 
 
-def test_every_class_has_a_row_and_one_of_several_can_be_up():
+def test_every_class_has_a_row_and_any_can_be_positive():
     X, y = table(classes=3)
     fit = pipeline().fit(X, y)
     for positive in fit.classes_:
@@ -119,7 +119,7 @@ def test_every_class_has_a_row_and_one_of_several_can_be_up():
         assert np.all(view.coef[view.outputs.index(positive), :2] > 0)
 
 
-def test_labels_that_are_numbers_weights_and_a_class_nobody_knows():
+def test_numeric_labels_weights_and_an_unknown_class():
     X, y = table()
     weight = np.where(y == "normal", 1.0, 2.0)
     assert factor_view(classifier().fit(X, y, sample_weight=weight)).outputs == ("normal",)

@@ -65,10 +65,10 @@ def test_estimates_and_errors_are_those_of_a_naive_regression(kind):
     np.testing.assert_allclose(table["standard_error"], error, rtol=0.02)
     reach = ndtri(0.975) * table["standard_error"]
     np.testing.assert_allclose(np.log(table["high"]), table["coef"] + reach)
-    assert table.attrs["note"].startswith("Each estimate is beside")
+    assert table.attrs["note"].startswith("The estimates are adjusted")
 
 
-def test_of_numbers_it_is_linear_regression_on_the_signal():
+def test_for_numbers_it_is_linear_regression_on_the_signal():
     X, y, age = planted("numbers")
     model = SMFRegressor(2, lam_covariates=1e-9).fit(X, y, covariates=age)
     held = held_out_scores(model, X, y, covariates=age)
@@ -98,7 +98,7 @@ def test_wide_tables_inflate_the_fit_and_not_the_estimate_out_of_fold(model):
     assert covered >= 6
 
 
-def test_the_note_is_there_where_features_are_many():
+def test_many_features_give_a_note():
     X, y, age = planted("two", p=100)
     for p, many in ((10, False), (100, True)):
         fit = SMFClassifier(2).fit(X[:, :p], y, covariates=age)
@@ -106,7 +106,7 @@ def test_the_note_is_there_where_features_are_many():
     assert covariate_effects(fit).attrs["note"] == ""
 
 
-def test_samples_without_a_label_or_a_weight_play_no_part():
+def test_samples_without_label_or_weight_are_ignored():
     X, y, age = planted("two", p=50)
     y = y.astype(object)
     y[:7] = None
@@ -123,7 +123,7 @@ def test_samples_without_a_label_or_a_weight_play_no_part():
     np.testing.assert_allclose(first["coef"], second["coef"], rtol=1e-9)
 
 
-def test_refusals():
+def test_errors():
     X, y, age = planted("two", p=20)
     fit = SMFClassifier(2).fit(X, y, covariates=age)
     held = held_out_scores(fit, X, y, covariates=age)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from superfactor.interpretation.roles import beside, roles
+from superfactor.interpretation.roles import beyond, roles
 
 P, N, B = "predictive", "not shown", "background"
 
@@ -11,7 +11,7 @@ P, N, B = "predictive", "not shown", "background"
 @pytest.mark.parametrize(
     ("carries", "shown", "predicts", "expected"),
     [
-        ([1, 1, 0], None, None, [P, P, B]),  # nobody looked at other samples
+        ([1, 1, 0], None, None, [P, P, B]),  # without held-out results
         ([1, 1, 0], None, True, [P, P, B]),
         ([1, 1, 0], None, False, [N, N, B]),
         ([1, 1, 0], [1, 0, 0], None, [P, N, B]),
@@ -22,13 +22,13 @@ P, N, B = "predictive", "not shown", "background"
         ([0, 0, 0], [0, 0, 0], None, [B, B, B]),
     ],
 )
-def test_only_what_samples_not_seen_show_is_predictive(carries, shown, predicts, expected):
+def test_only_factors_useful_for_held_out_samples_are_predictive(carries, shown, predicts, expected):
     view = SimpleNamespace(predictive=np.array(carries, dtype=bool))
     shown = None if shown is None else np.array(shown, dtype=bool)
     assert roles(view, shown, predicts) == expected
 
 
-def test_what_background_adds_nothing_to():
-    assert beside([B, B]) == ""
-    assert beside([P, B]) == " beside factor 1"
-    assert beside([P, N, B, P]) == " beside factors 1, 2 and 4"
+def test_beyond_names_the_other_factors():
+    assert beyond([B, B]) == ""
+    assert beyond([P, B]) == " beyond factor 1"
+    assert beyond([P, N, B, P]) == " beyond factors 1, 2 and 4"

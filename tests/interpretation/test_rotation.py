@@ -32,7 +32,7 @@ def simple(r, p, rng):
 
 
 @pytest.mark.parametrize("r", [2, 3, 6])
-def test_simple_factors_are_found_again(r):
+def test_simple_factors_are_recovered(r):
     rng = np.random.default_rng(r)
     weights = simple(r, 40, rng)
     mixed = ortho_group.rvs(r, random_state=r) @ weights
@@ -43,7 +43,7 @@ def test_simple_factors_are_found_again(r):
 
 @pytest.mark.parametrize("r", [2, 4, 7])
 @pytest.mark.parametrize("orthonormal", [True, False], ids=["orthonormal", "unequal"])
-def test_criterion_is_that_of_the_textbook_iteration(r, orthonormal):
+def test_criterion_equals_that_of_the_textbook_iteration(r, orthonormal):
     rng = np.random.default_rng(r)
     weights = simple(r, 50, rng) + 0.4 * rng.standard_normal((r, 50))
     weights = np.linalg.qr(weights.T)[0].T if orthonormal else weights * rng.uniform(1, 3, (r, 1))
@@ -57,7 +57,7 @@ def test_criterion_is_that_of_the_textbook_iteration(r, orthonormal):
     [np.ones((1, 5)), np.zeros((3, 5)), np.ones((2, 1)), np.eye(3)],
     ids=["one-factor", "zero", "one-feature", "identity"],
 )
-def test_nothing_to_turn(weights):
+def test_nothing_to_rotate(weights):
     R = varimax(weights)
     np.testing.assert_allclose(R @ R.T, np.eye(len(weights)), atol=1e-12)
     assert criterion(R.T @ weights) >= criterion(weights)

@@ -101,7 +101,7 @@ def test_ends_are_those_of_a_full_sort(n, rotation, by):
     pd.testing.assert_frame_equal(shown, pd.DataFrame(expected, columns=columns))
 
 
-def test_no_feature_stands_at_an_end_that_it_correlates_against(view):
+def test_features_are_at_the_end_of_their_correlation(view):
     """Unless weights are asked for; where both differ in sign, the row says so."""
     rows, weights = [[0.9, 0.4, -0.6, 0.2]] * 2, [[0.5, -1.0, -0.5, 0.0]] * 2
     shown = top_features(with_correlations(view, rows, weights)).query("factor == 1")
@@ -115,7 +115,7 @@ def test_no_feature_stands_at_an_end_that_it_correlates_against(view):
         top_features(view, by="size")
 
 
-def test_equal_ones_come_in_the_order_of_the_columns(view):
+def test_ties_are_in_the_order_of_the_columns(view):
     shown = top_features(with_correlations(view, [[0.5, 1, -1, 0.5, -1, 0.5, 1]] * 2), 3)
     assert len(top_features(with_correlations(view, np.zeros((2, 4))))) == 0
     first = shown[shown["factor"] == 1]
@@ -139,7 +139,7 @@ def test_bad_n(view):
             top_features(view, n)
 
 
-def test_roles_of_samples_not_seen():
+def test_roles_with_held_out_samples():
     """Labels that mean nothing: in the training samples a factor carries them all the same."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 200)), np.arange(40) % 2

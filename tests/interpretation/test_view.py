@@ -42,7 +42,7 @@ def close(found, expected, name, **how):
 
 
 @every_pair
-def test_what_is_shown_are_regressions_on_uncorrelated_scores(name, model):
+def test_shown_values_are_regressions_on_uncorrelated_scores(name, model):
     c = case(name, model)
     views = [view_of(c, rotation=rotation) for rotation in ROTATIONS]
     for view in views:
@@ -132,7 +132,7 @@ def test_order_and_sign(name, rotation):
     assert np.all((leading > 0) | ((leading == 0) & (strongest[:, 0] > 0)))
 
 
-def test_what_disagrees_and_what_is_shown():
+def test_disagreement_and_shown_values():
     view = factor_view(case("wide").fit)
     expected = np.sign(view.weights) * np.sign(view.correlations) == -1
     np.testing.assert_array_equal(view.disagree, expected)
@@ -156,7 +156,7 @@ def test_what_disagrees_and_what_is_shown():
         ("feature", "predictive", "float32", 0),
     ],
 )
-def test_spare_rank_is_shown_empty(model, rotation, dtype, offset):
+def test_unused_rank_is_shown_as_zeros(model, rotation, dtype, offset):
     rng = np.random.default_rng(1)
     X = (rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8)) + offset).astype(dtype)
     fit = classifier(model, rank=5).fit(X, X[:, 0] > offset)
@@ -187,7 +187,7 @@ def test_factors_without_effect_have_their_strongest_feature_up():
     assert np.all(np.abs(view.correlations).max(axis=1) == view.correlations.max(axis=1))
 
 
-def test_parts_are_not_turned():
+def test_parts_are_not_rotated():
     X, _ = table()
     X = (X - X.min()).to_numpy()
     # The first class is the one with more of gene1: the other way round the coefficient is negative.
@@ -239,7 +239,7 @@ def test_names_are_those_of_the_table(before, expected):
         assert list(factor_view(fit.fit(X, y)).features) == [GENES[j] for j in (0, 2, 3, 5, 6)]
 
 
-def test_odd_names_and_classes_are_strings():
+def test_names_and_classes_are_strings():
     X, y = table(p=4)
     X, names = X.to_numpy()[:, 1:], ["µ", "", "<b>"]
     for columns, expected in ((None, ["x0", "x1", "x2"]), ([10, 20, 30], ["x0", "x1", "x2"]), (names, names)):
@@ -258,7 +258,7 @@ def test_odd_names_and_classes_are_strings():
 # --- what counts as a model -------------------------------------------------------------------------
 
 
-def test_a_search_stands_for_its_best_estimator():
+def test_a_search_is_shown_by_its_best_estimator():
     X, y = table(n=60)
     search = SMFClassifierCV([2], xi=[0.1], lam=[0.1, 1.0], preprocess="standardize", cv=3)
     view = factor_view(search.fit(X, y))
@@ -279,14 +279,14 @@ def test_a_search_stands_for_its_best_estimator():
         pytest.param(None, TypeError, "NoneType: ", id="none"),
     ],
 )
-def test_what_is_no_model_is_named(model, error, words):
+def test_errors_name_what_is_not_a_model(model, error, words):
     with pytest.raises(error, match=words):
         factor_view(model)
     with pytest.raises(ValueError, match="rotation='promax': None, 'predictive', 'variance'"):
         factor_view(model, rotation="promax")
 
 
-def test_a_view_is_a_model_and_can_be_kept():
+def test_a_view_is_accepted_and_can_be_pickled():
     X, y = table()
     fit = pipeline().fit(X, y)
     view = factor_view(fit)

@@ -217,7 +217,7 @@ class TestFactors:
         for told in (facts, replace(facts, held_out=None)):
             text = words(render(told))
             assert "background: adds nothing to the prediction0" in text  # and then the area
-            assert "beside factor" not in text
+            assert "beyond factor" not in text
 
     def test_odds_ratios_of_covariates_as_clinicians_read_them(self, two_classes):
         effects = pd.DataFrame(

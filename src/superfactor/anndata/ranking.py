@@ -17,7 +17,7 @@ from superfactor.anndata import record
 from superfactor.anndata.fitting import known_data, model_of, request_of
 from superfactor.anndata.reading import cells
 from superfactor.interpretation import feature_effects
-from superfactor.interpretation.features.class_features import of_every_class, speaks_for
+from superfactor.interpretation.features.class_features import of_every_class, predicts_class
 from superfactor.interpretation.tables import check_count
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def marker_scores(table: DataFrame) -> np.ndarray:
     """Of every gene for one group (genes,): above 0 for markers of it, below 0 for what it has less of."""
     difference = table["difference_in_sd"]
     found = difference * table["correlation"].abs()
-    return np.asarray(found.where((difference <= 0) | speaks_for(table), 0.0), dtype=float)
+    return np.asarray(found.where((difference <= 0) | predicts_class(table), 0.0), dtype=float)
 
 
 def fold_changes(table: DataFrame, scales: Any, base: float | None) -> np.ndarray:

@@ -1,19 +1,19 @@
-"""Factors by name: what each holds, which features make it up, and whether they would come back.
+"""Interpretation: what each factor contains, which features go with it, and how stable it is.
 
 =============== ============================================================================
 file            idea
 =============== ============================================================================
 ``view``        ``FactorView``: factors in a fixed rotation, order and sign
-``roles``       what each factor is good for, in a word
+``roles``       the role of each factor: predictive, not shown or background
 ``rotation``    varimax
 ``tables``      one row per factor, or per extreme feature
-``covariates``  one row per covariate beside them: odds ratio or slope, and its interval
-``blocks``      what each block of features has of the factors and of the prediction
+``covariates``  one row per covariate: odds ratio or slope, and its interval
+``blocks``      the share of each block of features in the factors and in the prediction
 ``confounders`` how much of each factor a batch explains, before and after adjustment
-``models``      what counts as a fitted model, its features' names, and data as it sees them
-``features/``   features and the outcome, markers of classes, features that can be trusted
-``refits/``     what returns in refits, and what holds for samples that were not seen
-``comparison/`` plain SVD, ridge regression and principal components beside the model
+``models``      the estimator inside a fitted model, its feature names, and preprocessed data
+``features/``   features and the outcome, markers of classes, stable features
+``refits/``     stability over refits, and results on held-out samples
+``comparison/`` plain SVD, ridge regression and principal components for comparison
 =============== ============================================================================
 """
 

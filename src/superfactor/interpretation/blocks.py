@@ -1,11 +1,10 @@
-"""What each block of features has of the factors and of the prediction.
+"""The share of each block of features in the factors and in the prediction.
 
-X = [X_1 … X_B], as the model sees it: after preprocessing, block scaling included. With scores T (n, r) of
-the factors, their patterns P_b = X_bᵀT/n in block b, and the parts c_b = X_bV_b of the scores, which add up
-to T:
+X = [X_1 … X_B] is the preprocessed data, after block scaling. T (n, r) are the scores of the factors,
+P_b = X_bᵀT/n their patterns in block b, and c_b = X_bV_b the parts of the scores, which add up to T:
 
 share of a factor         ‖P_bj‖²/‖P_j‖²
-variance explained        ‖P_bj‖²/‖X_b‖²; of all factors together the same, of scores that are uncorrelated
+variance explained        ‖P_bj‖²/‖X_b‖²; for all factors together the same with uncorrelated scores
 share of the prediction   cov(c_bjβ_j, Σ Tβ)/var(Σ Tβ), both summed over outputs
 """
 
@@ -27,14 +26,14 @@ from superfactor.samples import moments_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# What the columns that are in no block are called together.
+# The name in the table of the columns that are in no block.
 REST = "(no block)"
 
 
 def block_shares(
     model: Any, X: Any, blocks: Any = None, *, rotation: str | None = None, positive: Any = None
 ) -> DataFrame:
-    """One row per block and factor: where a factor lies, and where the prediction comes from.
+    """Return one row per block and factor: the block's share of the factor and of the prediction.
 
     Parameters
     ----------
@@ -43,9 +42,9 @@ def block_shares(
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         Samples in the form ``model.fit`` took, usually those it was fitted to.
     blocks : dict from name to columns, optional
-        Names, positions, masks or slices of the columns that the SMF estimator was given, which are those
-        of X where no step before it drops any. By default the blocks of the `BlockScaler` in the model's
-        pipeline.
+        Names, positions, masks or slices of the columns that the SMF estimator receives. These are the
+        columns of X unless a step of the pipeline drops some. By default the blocks of the `BlockScaler` in
+        the model's pipeline.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -54,30 +53,30 @@ def block_shares(
     Returns
     -------
     table : DataFrame
-        For every block a row of all factors together (``factor`` is "all"), then one for each. Columns:
+        For each block one row for all factors together (``factor`` is "all"), then one per factor. Columns:
 
-        - ``block``: its name, ``(no block)`` for the columns in none;
+        - ``block``: its name, ``(no block)`` for columns in no block;
         - ``factor``: "all", or 1, …, r;
-        - ``features``: the number of its columns that are factorized;
-        - ``share_of_factor``: of the variance of X that goes with the factor (with all factors), the share
-          that lies in the block. Never negative, and adds up to 1 over the blocks;
-        - ``variance_explained``: the share of the block's own variance that goes with the factor, as in
+        - ``features``: the number of columns of the block that are factorized;
+        - ``share_of_factor``: of the variance of X that the factor explains (all factors explain), the share
+          that lies in the block. Never negative; adds up to 1 over the blocks;
+        - ``variance_explained``: the share of the block's own variance that the factor explains, as in
           multi-omics factor analysis;
-        - ``share_of_prediction``: what this block's part of the factor contributes to the variance of the
-          prediction, by its covariance with the whole. Adds up to 1 over all blocks and factors; below 0
-          where it takes back what others say;
-        - ``prediction_alone``: the variance of the prediction from this part alone over that of the whole.
-          Never negative; it does not add up to 1, since blocks may say the same or contradict each other.
+        - ``share_of_prediction``: the contribution of this block's part of the factor to the variance of the
+          prediction, by its covariance with the whole prediction. Adds up to 1 over all blocks and factors;
+          negative where the part offsets other parts;
+        - ``prediction_alone``: the variance of the prediction from this part alone, divided by that of the
+          whole prediction. Never negative; it does not add up to 1, since parts may be correlated.
 
-        Both of the prediction are NaN where nothing is predicted.
+        The last two columns are NaN if the factors do not predict anything.
 
     Notes
     -----
-    X is as the model sees it. After a `BlockScaler` a share is one of the scaled blocks, which is the
-    point of scaling; ``variance_explained`` does not depend on the scale.
+    X is preprocessed as in ``fit``. After a `BlockScaler` the shares refer to the scaled blocks;
+    ``variance_explained`` does not depend on the scale.
 
     The prediction is what the factors add to the activations: the log-odds of the positive class, the
-    scores of all classes against their mean, or the targets. Covariates and intercept are not in it.
+    scores of all classes against their mean, or the targets. Covariates and intercept are not included.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def block_shares(
 
 
 def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: Any) -> DataFrame:
-    """The table of `block_shares`; `seen` is X as the estimator is given it."""
+    """Return the table of `block_shares`; `seen` is X after preprocessing."""
     with needed_for("tables of blocks", "pandas"):
         import pandas as pd
 
@@ -119,21 +118,21 @@ def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: A
 
 
 def blocks_of(fitted: FittedModel) -> dict[str, list[int]] | None:
-    """Positions, in what the estimator was given, of the blocks of the last BlockScaler; None without one."""
+    """Return the blocks of the last BlockScaler as positions in the estimator's input; None without one."""
     for k in reversed(range(len(fitted.steps))):
         step = fitted.steps[k]
         if isinstance(step, BlockScaler):
             if step.n_features_in_ != fitted.estimator.n_features_in_:
                 raise ValueError(
-                    "blocks=None: a step after the BlockScaler changes the columns; blocks of those "
-                    "that the SMF estimator was given are required"
+                    "blocks=None: a step after the BlockScaler changes the columns; blocks of the columns "
+                    "that the SMF estimator receives are required"
                 )
             return step.blocks_
     return None
 
 
 class _Given:
-    """The columns that an estimator was given, by the names a user knows them by."""
+    """The columns that an estimator received, by the names of the user's table."""
 
     def __init__(self, fitted: FittedModel):
         self.n_features_in_ = fitted.estimator.n_features_in_
@@ -142,7 +141,7 @@ class _Given:
 
 
 def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
-    """Positions of each block among the columns that are factorized, the rest last."""
+    """Return the positions of each block among the factorized columns; columns in no block come last."""
     found = blocks_of(fitted) if blocks is None else block_positions(blocks, _Given(fitted))
     if found is None:
         raise ValueError(
@@ -161,29 +160,29 @@ def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
 
 
 class _Parts:
-    """What is needed to divide the factors of a view by blocks of X (n, p)."""
+    """Divides the factors of a view by blocks of X (n, p)."""
 
     def __init__(self, view: FactorView, X: Any):
         self.X, self.weights = X, view.weights.T  # (p, r)
-        self.pull = view.coef.T @ view.coef  # (r, r)
+        self.coef_gram = view.coef.T @ view.coef  # (r, r)
         self.scores = _centred(X @ self.weights)
         self.patterns = np.asarray(X.T @ self.scores) / X.shape[0]  # (p, r)
-        # Scores of other samples than those of the fit, and of non-negative parts, are correlated.
+        # Scores of new samples, and of non-negative parts, are correlated.
         C = self.scores.T @ self.scores / X.shape[0]
-        self.apart, self.spread = whitening(C), np.diag(C)
+        self.whitening, self.variance = whitening(C), np.diag(C)
 
     def of(self, positions: dict[str, Any]) -> dict[str, Any]:
-        """For each block rows (1 + r, 4): all factors together, then each; as in the table."""
+        """Return for each block the rows (1 + r, 4) of the table: all factors together, then each."""
         scores, n = self.scores, self.X.shape[0]
         variance = moments_of(self.X, self.weights[:, :0])[1].feature_scale ** 2
-        predicted = float(np.sum((scores.T @ scores) * self.pull)) / n
+        predicted = float(np.sum((scores.T @ scores) * self.coef_gram)) / n
         total = self._squares(slice(None))
         found = {}
         for name, columns in positions.items():
             own = _centred(self.X[:, columns] @ self.weights[columns])
             explained = self._squares(columns)
             together, alone = (
-                (part.T @ other) * self.pull / n for part, other in ((own, scores), (own, own))
+                (part.T @ other) * self.coef_gram / n for part, other in ((own, scores), (own, own))
             )
             found[name] = np.stack(
                 [
@@ -197,10 +196,10 @@ class _Parts:
         return found
 
     def _squares(self, columns: Any) -> Any:
-        """(1 + r,), the variance of these features that goes with all scores together, and with each."""
+        """Return the variance of these features that all scores together, and each, explain: (1 + r,)."""
         P = self.patterns[columns]
-        each = np.sum(P**2, axis=0) / np.where(self.spread > 0, self.spread, 1.0)
-        return np.array([np.sum((P @ self.apart) ** 2), *each])
+        each = np.sum(P**2, axis=0) / np.where(self.variance > 0, self.variance, 1.0)
+        return np.array([np.sum((P @ self.whitening) ** 2), *each])
 
 
 def _centred(codes: Any) -> Any:
@@ -209,6 +208,6 @@ def _centred(codes: Any) -> Any:
 
 
 def _ratio(part: Any, whole: Any) -> Any:
-    """NaN where the whole is nothing."""
+    """Return part / whole, NaN where the whole is 0."""
     whole = np.broadcast_to(whole, part.shape)
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)

@@ -1,4 +1,4 @@
-"""How much of each factor a confounder explains, before and after it was taken out of the features."""
+"""How much of each factor a confounder explains, before and after adjustment of the features."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from superfactor.preprocessing.levels import LevelIndicators
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# The row of several confounders taken together.
+# The name of the row for all confounders together.
 TOGETHER = "all"
 
 
 def confounding(
     model: Any, X: Any, confounders: Any = None, *, rotation: str | None = None, positive: Any = None
 ) -> DataFrame:
-    """One row per factor and confounder: the share of the factor's variance that the confounder explains.
+    """Return one row per factor and confounder: the share of the factor's variance that it explains.
 
     Parameters
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
     X : array-like or DataFrame of shape (n_samples, n_features)
-        Samples in the form ``model.fit`` took: those it was fitted to, of which nothing is left after
-        adjustment (unless the Adjuster spares y or shrinks), or new ones, which show how well that holds.
+        Samples in the form ``model.fit`` took. In the training samples an adjusted confounder explains
+        nothing (unless the Adjuster has ``spare_y=True`` or ``shrink=True``). New samples show how well the
+        adjustment generalizes.
     confounders : DataFrame, Series or array of shape (n_samples, n_confounders), optional
-        By default those of the `Adjuster` in the model's pipeline. Others may be given, for any model:
-        what is suspected but was not adjusted for.
+        By default those of the `Adjuster` in the model's pipeline. You can pass others for any model, such as
+        a possible confounder that the model does not adjust for.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -47,18 +48,17 @@ def confounding(
         Columns:
 
         - ``factor``: 1, …, r;
-        - ``confounder``: its name; with several of them also "all" together;
+        - ``confounder``: its name; "all" for several confounders together;
         - ``before``: R² of the regression of the factor's scores on the confounder (for a category: the
-          share of variance between its levels), where the same factor reads the features without
-          adjustment;
-        - ``after``: the same with the adjustment, as the model sees the samples. Equal to ``before`` in a
+          share of variance between its levels). The scores are computed from unadjusted features;
+        - ``after``: the same with scores from adjusted features, as in the model. Equal to ``before`` in a
           model without an Adjuster;
-        - ``chance``: what a confounder of so many levels would explain of any scores by chance, on average.
+        - ``chance``: the R² that a confounder with as many levels has by chance, on average.
 
     Notes
     -----
-    Samples of which a confounder is not known, or that have a level that was not there at ``fit``, are
-    left out of its rows.
+    The rows of a confounder leave out samples where it is missing or has a level that was absent from
+    ``fit``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def confounding(
 
 
 def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any = None) -> DataFrame:
-    """The table of `confounding`."""
+    """Return the table of `confounding`."""
     with needed_for("tables of confounders", "pandas"):
         import pandas as pd
 
@@ -91,7 +91,7 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
     found = own if confounders is None else _given(confounders, before.shape[0])
     if not found:
         raise ValueError(
-            "confounders=None: the model has no Adjuster with any; a table of confounders is required"
+            "confounders=None: the model has no Adjuster with confounders; a table of confounders is required"
         )
     scores = [view.scores_of(fitted.estimator.transform(seen)) for seen in (before, fitted.preprocess(X))]
     rows = []
@@ -107,14 +107,14 @@ def confounded(fitted: FittedModel, view: FactorView, X: Any, confounders: Any =
 
 
 def adjusters(fitted: FittedModel) -> list[Adjuster]:
-    """Those among the steps before the estimator."""
+    """Return the Adjusters among the steps before the estimator."""
     return [step for step in fitted.steps if isinstance(step, Adjuster)]
 
 
 def _without_adjustment(fitted: FittedModel, X: Any) -> tuple[Any, dict[str, Any]]:
-    """X as the estimator would be given it if nothing were removed, and what the Adjusters know of it.
+    """Return X after preprocessing without adjustment, and the columns (n, q) of each confounder.
 
-    By confounder its columns (n, q), NaN where not known.
+    Missing values of a confounder are NaN.
     """
     found: dict[str, Any] = {}
     for step in fitted.steps:
@@ -127,7 +127,7 @@ def _without_adjustment(fitted: FittedModel, X: Any) -> tuple[Any, dict[str, Any
 
 
 def _given(confounders: Any, n: int) -> dict[str, Any]:
-    """Confounders of a user's own table, likewise."""
+    """Return the columns (n, q) of each confounder in a table of the user."""
     table = confounders.to_frame() if hasattr(confounders, "to_frame") else confounders
     if not is_frame(table):
         table = np.asarray(table)
@@ -145,7 +145,7 @@ def _given(confounders: Any, n: int) -> dict[str, Any]:
 
 
 def _explained(codes: Any, Z: Any) -> Any:
-    """R² (r,) of the regressions of codes (n, r) on Z (n, q) with an intercept; NaN of constants."""
+    """Return R² (r,) of the regressions of codes (n, r) on Z (n, q) and an intercept; NaN for constants."""
     if len(codes) < 2:
         return np.full(codes.shape[1], np.nan)
     codes = codes - codes.mean(axis=0)
@@ -155,6 +155,6 @@ def _explained(codes: Any, Z: Any) -> Any:
 
 
 def _range(Z: Any) -> Any:
-    """An orthonormal basis (n, k) of the centred columns of Z."""
+    """Return an orthonormal basis (n, k) of the centred columns of Z."""
     mean = Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
     return column_space(Z - mean, mean)[0]

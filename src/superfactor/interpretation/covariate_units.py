@@ -1,4 +1,4 @@
-"""One unit of a covariate as the user has it: the scalers before a model are undone."""
+"""Units of covariates in the user's table: the scaling before a model is undone."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from superfactor.estimators.covariates import IndicatorColumns
 from superfactor.interpretation.models import FittedModel, numbers
 from superfactor.preprocessing import Adjuster, BlockScaler, LowRankImputer
 
-# Steps before a model that leave numbers among covariates as they are.
+# Steps before a model that do not change numeric covariates.
 _KEEPS_UNITS = (IndicatorColumns, Adjuster, LowRankImputer, SimpleImputer)
 
 
 def covariate_units(fitted: FittedModel) -> tuple[Any, str]:
-    """One unit of the user's as the estimator sees it, (q,); and what to say where that is not known."""
+    """Return one unit of the user in units of the estimator (q,), and a note if it is unknown."""
     estimator = fitted.estimator
     columns = estimator.covariate_columns_
     units = np.ones(len(fitted.covariate_names))
     if not columns:
         return units, ""
-    # Words pass no scaler, so that these are numbers; the indicator of a gap stands behind its own.
+    # Scalers only get numeric covariates. The indicator of missing values comes after its covariate.
     places = estimator._roles.words_inside.starts(len(columns))
     for step, own in zip(fitted.steps, _columns_at(fitted), strict=True):
         if isinstance(step, _KEEPS_UNITS):
@@ -40,7 +40,7 @@ def covariate_units(fitted: FittedModel) -> tuple[Any, str]:
 
 
 def _columns_at(fitted: FittedModel) -> list[list[int]]:
-    """Where the covariate columns of the estimator stand in what each step is given."""
+    """Return the positions of the estimator's covariate columns in the input of each step."""
     columns, found = list(fitted.estimator.covariate_columns_), []
     for step in reversed(fitted.steps):
         if isinstance(step, Adjuster):

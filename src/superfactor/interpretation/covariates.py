@@ -1,14 +1,14 @@
-"""Covariates as clinicians read them: a ratio of odds or hazards, or a slope, its interval, and per s.d.
+"""Effects of covariates: odds ratios, hazard ratios, rate ratios or slopes, with intervals and per s.d.
 
 The interval comes from the curvature of F at the fit. With D = [codes, covariates, 1] (n, d) and the
 coefficients θ = (β, γ, intercept), d for each of κ outputs, the activations are a = Dθ and
 
     H = Σ_i w_i c_i (∇²ℓ_i ⊗ d_i d_iᵀ) + P,        J = Σ_i w_i c_i² (∇²ℓ_i ⊗ d_i d_iᵀ) + P,
 
-w sample weights, c class weights, P the curvature of the ridges. F is a negative log-posterior, so that
-H⁻¹ is the covariance of θ in Laplace's approximation; class weights bend F but are no further samples,
-hence H⁻¹JH⁻¹, which without them is H⁻¹. Squared errors are one in units of 2σ²: there it is 2σ²H⁻¹, σ²
-from the residuals.
+with sample weights w, class weights c, and the curvature P of the ridges. F is a negative log-posterior, so
+H⁻¹ is the covariance of θ in Laplace's approximation. Class weights change F but add no samples, so with them
+the covariance is H⁻¹JH⁻¹. For squared errors F is in units of 2σ² and the covariance is 2σ²H⁻¹, with σ² from
+the residuals.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ from superfactor.losses import Loss
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Features a sample (or event) from which on training samples are fitted too well. Measured with a true log
-# odds ratio of 1 and 100 or 300 samples: the mean estimate is 1.1 at 0.2, 1.3 at 0.33, 2 at 0.5.
+# From this number of features per sample (or event) on, the model overfits the training samples. Measured
+# with a true log odds ratio of 1 and 100 or 300 samples: the mean estimate is 1.1 at 0.2, 1.3 at 0.33, 2 at
+# 0.5.
 _MANY_FEATURES = 0.25
-#: What the table says of itself in ``attrs["note"]`` where there are that many.
-TOO_SURE = (
-    "There are many features for so few samples. Factors fit the samples they have seen too well, and "
-    "estimates beside them tend to be too far from no effect; out_of_fold=True gives estimates beside "
-    "factors fitted without each sample."
+#: The note in ``attrs["note"]`` with so many features.
+OVERFITTED = (
+    "There are many features for so few samples. The factors overfit the training samples, and the estimates "
+    "tend to be too far from no effect. out_of_fold=True adjusts for factors that were fitted without each "
+    "sample."
 )
-#: And where the estimates are beside out-of-fold scores.
+#: The note for estimates that are adjusted for out-of-fold scores.
 OUT_OF_FOLD = (
-    "Each estimate is beside factors that were fitted without the sample, since factors fit the samples they "
-    "have seen too well."
+    "The estimates are adjusted for factors that were fitted without each sample, because factors overfit "
+    "the training samples."
 )
 
 
@@ -61,71 +62,71 @@ def covariate_effects(
     level: float = 0.95,
     out_of_fold: bool | HeldOut = False,
 ) -> DataFrame:
-    """One row per covariate and output: what the covariate adds to the outcome beside the factors.
+    """Return one row per covariate and output: the effect of the covariate, adjusted for the factors.
 
     Parameters
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
     X, y, covariates, sample_weight : optional
-        The training data, in the form ``model.fit`` took. Without them there are estimates
-        only. X may be left out where all covariates were given to ``fit`` beside it; the model keeps the
+        The training data, in the form ``model.fit`` took. Without them the table has estimates only. You can
+        omit X if ``fit`` received all covariates in its own parameter `covariates`; the model keeps the
         codes.
     positive : label, optional
         With two classes: the one whose odds are shown, by default the rarer one, as for `factor_view`.
     level : float, default=0.95
-        Of the intervals.
+        The confidence level of the intervals.
     out_of_fold : bool or HeldOut, default=False
-        True takes what the factors say of each sample from a fit without it (`held_out_scores`, five fits)
-        and estimates the covariates anew beside that; a HeldOut of the same data (of groups, other folds)
-        costs no fit. To be preferred where there are many features for so few samples.
+        True estimates the covariates again, adjusted for what factors fitted without each sample predict
+        (`held_out_scores`, five fits). A HeldOut of the same data (with groups or other folds) costs no fit.
+        Use it if there are many features for so few samples.
 
     Returns
     -------
     table : DataFrame
         All covariates for the first output, then for the next. Columns:
 
-        - ``covariate``: what is compared, ``age (per unit)`` or ``sex: M vs F``, the reference last;
-        - ``column``: its name in ``covariate_names_``, ``age`` or ``sex=M``;
+        - ``covariate``: the comparison, such as ``age (per unit)`` or ``sex: M vs F``, the reference last;
+        - ``column``: its name in ``covariate_names_``, such as ``age`` or ``sex=M``;
         - ``output``, ``against``: the class and the one it is compared with, or the target and None;
-        - ``kind``: "odds ratio", "hazard ratio" of survival times, "rate ratio" of counts, or "slope" in
-          regression; "coefficient" where the link is not logistic;
-        - ``coef``: what one unit adds to the log-odds, the log hazard, the log rate, the target or the score,
-          the factors being held fixed;
-        - ``estimate``: of that kind, exp(coef) for ratios and else coef.
+        - ``kind``: "odds ratio", "hazard ratio" for survival times, "rate ratio" for counts, or "slope" in
+          regression; "coefficient" if the link is not logistic;
+        - ``coef``: what one unit adds to the log-odds, the log hazard, the log rate, the target or the score
+          for fixed factors;
+        - ``estimate``: exp(coef) for ratios, otherwise coef.
 
-        And with the training data:
+        With the training data also:
 
-        - ``low``, ``high``: the interval of ``estimate``; NaN where there is none;
-        - ``standard_error``: of ``coef``;
-        - ``sd``: standard deviation of the covariate in the training samples, weighted;
-        - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` more, not one unit.
+        - ``low``, ``high``: the interval of ``estimate``; NaN if there is none;
+        - ``standard_error`` of ``coef``;
+        - ``sd``: weighted standard deviation of the covariate in the training samples;
+        - ``estimate_per_sd``, ``low_per_sd``, ``high_per_sd``: the same for one ``sd`` instead of one unit.
 
-        No rows for a model without covariates. ``table.attrs["note"]`` is a sentence or two for whoever
-        shows the table: that the estimates are too far from no effect, or out of fold; "" where there is
-        nothing to say.
+        A model without covariates has no rows. ``table.attrs["note"]`` holds a note to show with the table:
+        that the estimates are overfitted or out of fold, otherwise "".
 
     Notes
     -----
-    A unit is the user's: the scalers of scikit-learn in a Pipeline are undone, and covariates given to
-    ``fit`` pass none. After any other transformer it is a unit of what that hands on, and the name says so.
+    Units are those of your table: the scalers of scikit-learn in a Pipeline are undone, and covariates passed
+    to ``fit`` are not scaled. After any other transformer it is a unit of its output, and the name in
+    ``covariate`` says so.
 
     The intervals are approximate: normal, from the curvature of the objective at the fit in the coefficients
-    of factors and covariates together. The factors themselves are held fixed, as if they had been known
-    before, and the ridges count as a prior that shrinks towards no effect. Class weights are allowed for, and
-    so are counts that vary more than Poisson's, by Pearson's χ² of the residuals. The feature model has no
-    intervals, since the codes of its samples have seen their labels.
+    of factors and covariates together. They treat the factors as known, and the ridges as a prior that
+    shrinks towards no effect. They account for class weights, and for counts with more than Poisson variance
+    by Pearson's χ² of the residuals. The feature model has no intervals, since the codes of its samples
+    depend on their labels.
 
-    Where there are more than a quarter as many features as samples (as events, of times), factors fit the
-    training samples too well, and the coefficient of a covariate grows with theirs. ``out_of_fold=True``
-    minimises the same loss in the covariates, an intercept and a slope of the out-of-fold signal of the
-    factors, for each output; errors come from the curvature there, for the feature model too, and class
-    weights play no part. Measured with 100 samples, 2,000 features, a planted factor and a true
-    coefficient of 1, 40 times each, the mean in the fit and out of fold is 1.43 and 1.04 of two classes,
-    1.33 and 0.98 of three, 0.93 and 0.99 of numbers, 2.04 and 0.90 of times; of the feature model 1.08 and
-    1.03, 1.38 and 0.91, 0.97 and 0.99, 0.87 and 0.95. The intervals out of fold cover the truth in 92 to
-    98 %. The estimate stays somewhat below the truth of odds and hazards where factors are hard to
-    find: what nobody can predict makes both smaller.
+    If there are more features than a quarter of the samples (of the events, for survival times), factors
+    overfit the training samples, and the coefficients of covariates grow with those of the factors.
+    ``out_of_fold=True`` minimises the same loss over the covariates, an intercept and a slope of the
+    out-of-fold signal of the factors, for each output. Standard errors come from the curvature there, for the
+    feature model too; class weights are not used. Measured with 100 samples, 2,000 features, a planted
+    factor and a true coefficient of 1, 40 times each, the mean in the fit and out of fold is 1.43 and 1.04
+    for two classes, 1.33 and 0.98 for three, 0.93 and 0.99 for numbers, 2.04 and 0.90 for survival times; for
+    the feature model 1.08 and 1.03, 1.38 and 0.91, 0.97 and 0.99, 0.87 and 0.95. The out-of-fold intervals
+    cover the truth in 92 to 98 %. If factors are hard to find, the estimates of odds and hazard ratios stay
+    somewhat below the truth, because unexplained variation shrinks them.
 
     Examples
     --------
@@ -168,10 +169,10 @@ def covariate_effects(
             error, quantile = coef, 0.0
         elif out_of_fold is False:
             error, quantile = _errors(fitted, data, probability)
-            note = TOO_SURE if _has_many_features(fitted, data) else ""
+            note = OVERFITTED if _has_many_features(fitted, data) else ""
         else:
             signal = _signal(model, out_of_fold, X, y, covariates, sample_weight)
-            coef, error, quantile = _beside_unseen(fitted, data, signal, probability)
+            coef, error, quantile = _out_of_fold_estimates(fitted, data, signal, probability)
             note = OUT_OF_FOLD
     coef = sign * coef * units
     label = labelled(fitted.covariate_levels)
@@ -205,13 +206,13 @@ def covariate_effects(
 def trusted_effects(
     model: Any, X: Any, y: Any, covariates: Any = None, *, positive: Any = None, held_out: Any = None
 ) -> DataFrame:
-    """`covariate_effects` of the fit; beside a HeldOut, if there is one, where features are many."""
+    """Return `covariate_effects`; with many features out of fold, if a HeldOut is given."""
     fitted = fitted_model(model)
-    beside: bool | HeldOut = False
+    out_of_fold: bool | HeldOut = False
     if fitted.covariate_names and getattr(held_out, "signal", None) is not None:
         many = _has_many_features(fitted, _training_data(fitted, X, y, covariates, None))
-        beside = held_out if many else False
-    return covariate_effects(model, X, y, covariates, positive=positive, out_of_fold=beside)
+        out_of_fold = held_out if many else False
+    return covariate_effects(model, X, y, covariates, positive=positive, out_of_fold=out_of_fold)
 
 
 def _check_out_of_fold(out_of_fold: Any, X: Any, y: Any) -> None:
@@ -219,13 +220,13 @@ def _check_out_of_fold(out_of_fold: Any, X: Any, y: Any) -> None:
         raise ValueError(f"out_of_fold={shown(out_of_fold)}: True, False or a HeldOut is required")
     if out_of_fold is True and (X is None or y is None):
         missing = "X" if X is None else "y"
-        raise ValueError(f"{missing}=None: out_of_fold=True fits again and needs X and y")
+        raise ValueError(f"{missing}=None: out_of_fold=True fits the model again and requires X and y")
     if isinstance(out_of_fold, HeldOut):
         if y is None:
-            raise ValueError("y=None: out_of_fold needs y, and the covariates")
+            raise ValueError("y=None: out_of_fold requires y and the covariates")
         if out_of_fold.signal is None:
             raise ValueError(
-                "out_of_fold: a HeldOut of an earlier version, without signal; True finds it anew"
+                "out_of_fold: a HeldOut of an earlier version, without signal; pass True to compute it again"
             )
 
 
@@ -241,11 +242,11 @@ class _Training:
     codes : (n, r)
     covariates : (n, q)
     targets : (n, κ), one-hot without class 0, real, or events
-    loss : that of the fit, of these samples
-    weight, class_weight : (n,); a rate weighs as much as there is exposure
+    loss : the loss of the fit, for these samples
+    weight, class_weight : (n,); rates are weighted by exposure
     size : the sum of the sample weights
-    kept : which of the samples given these are, bool
-    informative : how many of them tell something: of times, those with an event
+    kept : mask of these samples among all given ones, bool
+    informative : the number of informative samples: for survival times those with an event
     """
 
     codes: Any
@@ -260,7 +261,7 @@ class _Training:
 
     @property
     def spread(self) -> Any:
-        """Standard deviations (q,) of the covariates as the estimator sees them; exactly 0 of constants."""
+        """Standard deviations (q,) of the covariates in units of the estimator; exactly 0 for constants."""
         mean = np.average(self.covariates, axis=0, weights=self.weight)
         spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
         return np.where(np.ptp(self.covariates, axis=0) > 0, spread, 0.0)
@@ -270,7 +271,7 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     estimator, codes = fitted.estimator, numbers(fitted.estimator.codes_)
     exposures = None
     if y is None:
-        raise ValueError("y=None: intervals need y beside X or covariates; give all or none")
+        raise ValueError("y=None: intervals require y in addition to X or covariates; pass all or none")
     if X is not None:
         data = model_data(fitted, X, y, covariates, "covariate_effects")
         given, beside = data.given, data.covariates
@@ -279,7 +280,7 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
             codes = data.X @ numbers(estimator.components_).T
     elif estimator._roles.apart or estimator.constraint is not None:
         raise ValueError(
-            "X=None: the model has covariate columns or exposures in X, or a constraint; intervals need X"
+            "X=None: the model has covariate columns or exposures in X, or a constraint; intervals require X"
         )
     else:
         extra = estimator._roles.check_covariates(covariates, codes, "covariate_effects")
@@ -289,7 +290,7 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     inputs.check_length("y", y, codes)
     if len(y) != len(estimator.codes_):
         raise ValueError(
-            f"X: {len(y)} samples, but the model was fitted to {len(estimator.codes_)}; intervals need "
+            f"X: {len(y)} samples, but the model was fitted to {len(estimator.codes_)}; intervals require "
             "the training data"
         )
     if X is not None and estimator.model == "filter" and estimator.constraint is None:
@@ -312,26 +313,26 @@ def _has_many_features(fitted: FittedModel, data: _Training) -> bool:
     return bool(fitted.estimator.components_.shape[1] > _MANY_FEATURES * data.informative)
 
 
-# --- beside factors that have not seen the sample --------------------------------------------------------
+# --- estimates out of fold --------------------------------------------------------------------------------
 
 
 def _signal(model: Any, held: Any, X: Any, y: Any, covariates: Any, sample_weight: Any) -> Any:
-    """What the factors add to the prediction of each sample by a model without it, (n, outputs)."""
+    """Return what the factors add to the out-of-fold prediction of each sample: (n, outputs)."""
     if held is True:
         held = held_out_scores(model, X, y, covariates=covariates, sample_weight=sample_weight)
     return numbers(held.signal)
 
 
-def _beside_unseen(
+def _out_of_fold_estimates(
     fitted: FittedModel, data: _Training, signal: Any, probability: float
 ) -> tuple[Any, Any, float]:
-    """γ (κ, q) as the estimator sees covariates, its standard errors (κ, q), and the quantile."""
+    """Return γ (κ, q) in units of the estimator, its standard errors (κ, q), and the quantile."""
     estimator, outcome = fitted.estimator, fitted.outcome
-    wanted = (len(data.kept), len(estimator.factor_coef_))
-    if signal.shape != wanted or not np.isfinite(signal[data.kept]).all():
+    required = (len(data.kept), len(estimator.factor_coef_))
+    if signal.shape != required or not np.isfinite(signal[data.kept]).all():
         raise ValueError(
             f"out_of_fold: signal of shape {signal.shape} with {int(np.isfinite(signal).all(axis=1).sum())} "
-            f"samples held out; {wanted} is required, and all {int(data.kept.sum())} samples with a label"
+            f"samples held out; {required} is required, and all {int(data.kept.sum())} samples with a label"
         )
     signal = signal[data.kept].T
     signal = _against_first(estimator, signal).T
@@ -348,31 +349,31 @@ def _beside_unseen(
 
 
 def _against_first(estimator: Any, signal: Any) -> Any:
-    """Of outputs (outputs, n) the activations (κ, n): of several classes the first may move, too."""
+    """Return the activations (κ, n) of outputs (outputs, n): with several classes relative to the first."""
     kept = numbers(estimator._by_activation(signal))
     return kept - signal[:1] if len(kept) < len(signal) else kept
 
 
 def _check_order(codes: Any, kept: Any) -> None:
-    """Raise a ValueError where codes (n, r) of the given X are not those of the training samples."""
-    # Far above what single precision loses, and far below the difference between two samples.
+    """Raise a ValueError if the codes (n, r) of the given X are not those of the training samples."""
+    # Far above rounding in single precision, and far below the difference between two samples.
     wrong = np.flatnonzero(np.any(np.abs(codes - kept) > 1e-3 * np.abs(kept).max(), axis=1))
     if len(wrong):
         raise ValueError(
             f"X: {len(wrong)} of {len(codes)} samples are not those the model was fitted to, the first at "
-            f"position {wrong[0]}; intervals need the training data in its order"
+            f"position {wrong[0]}; intervals require the training data in the same order"
         )
 
 
 def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[Any, float]:
-    """Standard errors (κ, q) of γ as the estimator sees it, NaN where unknown; and the quantile."""
+    """Return standard errors (κ, q) of γ in units of the estimator, NaN if unknown, and the quantile."""
     estimator = fitted.estimator
     beta = _activation(estimator, "factor_coef_")
     kappa, q = len(beta), data.covariates.shape[1]
     if estimator.model == "feature":
         warnings.warn(
-            "model='feature': no intervals of the covariates, since its codes have seen the labels; "
-            "model='filter' has them",
+            "model='feature': no intervals of the covariates, since its codes depend on the labels; "
+            "model='filter' has intervals",
             UserWarning,
             stacklevel=3,
         )
@@ -385,35 +386,35 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
         + data.covariates @ _activation(estimator, "covariate_coef_").T
         + _activation(estimator, "intercept_")
     )
-    bend = data.loss.curvature(activations, data.targets)
+    hessians = data.loss.curvature(activations, data.targets)
 
     def curvature(weight: Any) -> Any:
-        """Σ_i weight_i (∇²ℓ_i ⊗ d_i d_iᵀ), (κd, κd), output by output."""
-        return bend.weighted(weight[:, None]).gram(D, data.loss.convex)
+        """Return Σ_i weight_i (∇²ℓ_i ⊗ d_i d_iᵀ), (κd, κd), output by output."""
+        return hessians.weighted(weight[:, None]).gram(D, data.loss.convex)
 
     ridge = np.kron(np.eye(kappa), _ridge(estimator, D.shape[1]))
     loss_weight = data.weight * data.class_weight
     H = curvature(loss_weight) + ridge
     try:
         inverse = inverse_of(H)
-    except np.linalg.LinAlgError:  # something about γ is not determined at all
+    except np.linalg.LinAlgError:  # γ is not identified
         return np.full((kappa, q), np.nan), 0.0
     covariance = inverse
     if np.ptp(data.class_weight) > 0:
         covariance = inverse @ (curvature(loss_weight * data.class_weight) + ridge) @ inverse
     variance = np.diag(covariance).reshape(kappa, -1)
     least = fitted.outcome.least_dispersion
-    if least is None:  # minus a log-likelihood: it has its unit
+    if least is None:  # the loss is a negative log-likelihood: the dispersion is 1
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
-    fitted_numbers = np.sum(inverse * (H - ridge)) / kappa  # of parameters, shrunk ones in part
-    free = max(data.size - float(fitted_numbers), 1.0)
+    parameters = np.sum(inverse * (H - ridge)) / kappa  # the effective number
+    free = max(data.size - float(parameters), 1.0)
     phi = dispersion(data.loss, activations, data.targets, data.weight, free)
     variance = np.maximum(phi, least)[:, None] * variance
     return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))
 
 
 def _ridge(estimator: Any, size: int) -> Any:
-    """The curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept is free."""
+    """Return the curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept has no ridge."""
     W = numbers(estimator.components_)
     lam, rho = float(getattr(estimator, "lam_", estimator.lam)), _covariate_ridge(estimator)
     r, q = len(W), estimator.covariate_coef_.shape[1]
@@ -425,11 +426,11 @@ def _ridge(estimator: Any, size: int) -> Any:
 
 
 def _covariate_ridge(estimator: Any) -> Any:
-    """ρ of the covariates (q,), or one number for all of them."""
+    """Return ρ of the covariates (q,), or one number for all of them."""
     lam = float(getattr(estimator, "lam_", estimator.lam))
     return np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
 
 
 def _activation(estimator: Any, name: str) -> Any:
-    """Coefficients of the activations of the loss (κ, …): of several classes the first has none."""
+    """Return coefficients of the activations of the loss (κ, …): with several classes none for the first."""
     return numbers(estimator._by_activation(getattr(estimator, name)))

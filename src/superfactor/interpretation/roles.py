@@ -1,4 +1,4 @@
-"""What each factor is good for, in a word that is the same on the page, in the terminal and in pictures."""
+"""The role of each factor, in the same words on the page, in the terminal and in plots."""
 
 from __future__ import annotations
 
@@ -8,31 +8,37 @@ from typing import Any
 from superfactor.interpretation.view import FactorView
 
 PREDICTIVE, NOT_SHOWN, BACKGROUND = ROLES = "predictive", "not shown", "background"
-#: What stands beside the number of a factor where its name says more than that.
-BESIDE_NAME = {PREDICTIVE: "", NOT_SHOWN: "not shown to predict", BACKGROUND: "background"}
+#: The text after the name of a factor.
+AFTER_NAME = {PREDICTIVE: "", NOT_SHOWN: "not shown to predict", BACKGROUND: "background"}
 
 
 def roles(view: FactorView, shown: Any = None, predicts: bool | None = None) -> list[str]:
-    """One of `ROLES` for each factor, given ``predictive`` of a HeldOut and what the verdict is, if any.
+    """Return one of `ROLES` for each factor.
 
-    Predictive is a factor that samples not seen show to be of use, or, where nobody looked, one that carries
-    the prediction of the samples fitted. One that carries that, and is not shown to be of use for others, is
-    "not shown". All others are background.
+    A factor is "predictive" if it improves the prediction of held-out samples, or, without held-out results,
+    if it contributes to the prediction of the training samples. It is "not shown" if it contributes for
+    training samples, but no improvement is shown for others. All others are "background".
+
+    Parameters
+    ----------
+    view : the factors
+    shown : ``predictive`` (r,) of a HeldOut, if any
+    predicts : the verdict on the whole model, if any; False makes no factor predictive
     """
     found = []
-    for j, carries in enumerate(view.predictive):
-        use = bool(carries if shown is None else shown[j])
-        if use and predicts is not False:
+    for j, contributes in enumerate(view.predictive):
+        useful = bool(contributes if shown is None else shown[j])
+        if useful and predicts is not False:
             found.append(PREDICTIVE)
         else:
-            found.append(NOT_SHOWN if carries or use else BACKGROUND)
+            found.append(NOT_SHOWN if contributes or useful else BACKGROUND)
     return found
 
 
-def beside(found: Sequence[str]) -> str:
-    """`` beside factor 1``: what background factors add nothing to; empty where all are background."""
+def beyond(found: Sequence[str]) -> str:
+    """Return `` beyond factor 1``, naming the factors that are not background; empty if all are."""
     numbers = [str(j) for j, role in enumerate(found, start=1) if role != BACKGROUND]
     if not numbers:
         return ""
     *others, last = numbers
-    return f" beside factors {', '.join(others)} and {last}" if others else f" beside factor {last}"
+    return f" beyond factors {', '.join(others)} and {last}" if others else f" beyond factor {last}"

@@ -1,4 +1,4 @@
-"""Varimax: the rotation in which every factor has few large weights."""
+"""Varimax: the rotation in which each factor has few large weights."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-# A sweep that raises the criterion by less than this, relatively, is the last.
+# Sweeps stop when the relative increase of the criterion is at most this.
 _GAIN = 1e-10
 _SWEEPS = 100
 
 
 def varimax(weights: Any) -> Any:
-    """The rotation R (r, r), orthogonal, that makes ``R.T @ weights`` simple, of weights (r, p).
+    """Return the orthogonal R (r, r) that makes ``R.T @ weights`` simple, for weights (r, p).
 
-    It maximises Kaiser's criterion, Σ_j Var_i(l_ij²) over the weights l_j of the turned factors, without row
-    normalisation. Factors are turned two at a time by the best angle, which has a closed form, until that
-    helps no more; so the criterion never falls. Zero factors stay where they are.
+    It maximises Kaiser's criterion, Σ_j Var_i(l_ij²) over the weights l_j of the rotated factors, without row
+    normalisation. Pairs of factors are rotated by the best angle, which has a closed form, until the
+    criterion stops increasing; it never decreases. Zero factors are not rotated.
     """
-    L = np.array(weights, dtype=np.float64, order="C")  # factors are turned as a whole
+    L = np.array(weights, dtype=np.float64, order="C")  # rows are rotated in place
     L /= max(np.max(np.abs(L), initial=0.0), np.finfo(float).tiny)
     R = np.eye(len(L))
     pairs = list(combinations(np.flatnonzero(np.any(L, axis=1)).tolist(), 2))
@@ -37,7 +37,7 @@ def varimax(weights: Any) -> Any:
 
 
 def _best_turn(x: Any, y: Any) -> tuple[float, float]:
-    """The angle by which turning x, y (p,) helps most, and by how much it raises the criterion.
+    """Return the best angle to rotate x, y (p,), and the increase of the criterion.
 
     x² + y² stays; u = x² − y² and v = 2xy turn by twice the angle φ, so that the criterion is
     (Var u − Var v)·cos(4φ)/4 + Cov(u, v)·sin(4φ)/2 and a constant.
@@ -51,6 +51,6 @@ def _best_turn(x: Any, y: Any) -> tuple[float, float]:
 
 
 def _turn(rows: Any, i: int, j: int, angle: float) -> None:
-    """Turn two of the rows in place."""
+    """Rotate two of the rows in place."""
     c, s = math.cos(angle), math.sin(angle)
     rows[i], rows[j] = c * rows[i] + s * rows[j], c * rows[j] - s * rows[i]

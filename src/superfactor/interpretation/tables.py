@@ -1,4 +1,4 @@
-"""Factors as tables: one row per factor, or per extreme feature."""
+"""Factors as tables: one row per factor, or per top feature."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ ENDS = ("high", "low")
 def supervised_factors(
     model: Any, *, held_out: Any = None, rotation: str | None = None, positive: Any = None
 ) -> DataFrame:
-    """One row per factor: how much of X it holds, and what it says about the outcome.
+    """Return one row per factor: its role, its share of the variance of X, and its effect on the outcome.
 
     Parameters
     ----------
     model : fitted model or FactorView
         As for `factor_view`, which explains order and sign.
     held_out : HeldOut, optional
-        From `held_out_scores` of the same model, rotation and class. Roles are then those of samples that
-        the model had not seen. Without it they are of the training samples, where a factor also carries a
-        prediction of labels that mean nothing.
+        From `held_out_scores` of the same model, rotation and class. Roles then refer to held-out samples.
+        Without it they refer to the training samples, where factors seem to predict even random labels.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -42,19 +41,19 @@ def supervised_factors(
     table : DataFrame
         Index ``factor`` 1, …, r. Columns:
 
-        - ``role``: "predictive", or "background" where a factor adds next to nothing to the prediction
-          beside the others, which does not mean that it has nothing to do with the outcome. With
-          `held_out` also "not shown", where it carries the prediction of the training samples alone;
-        - ``share_of_variance``: share of the variance of X that goes with the factor's score;
+        - ``role``: "predictive", or "background" if the factor adds almost nothing to the prediction of the
+          other factors (it may still be related to the outcome). With `held_out` also "not shown", if it
+          contributes for the training samples only;
+        - ``share_of_variance``: the share of the variance of X that the factor explains;
         - ``contribution``: the share of the deviance explained by all factors that is lost without this
-          one, in sample; below 1 % the factor is background;
+          one, in the training samples; below 1 % the factor is background;
         - ``coef[<output>]``, one per output: what one standard deviation of the factor adds to the
           log-odds of the positive class; with three classes or more, of each class against the
           mean of all; or to that target in its units;
-        - ``direction`` in words: the class that becomes more likely as the factor goes up, with
-          three classes or more also the one as it goes down; or the target it raises;
-        - with `held_out` ``held_out_contribution``, and ``AUC``, ``correlation`` or ``concordance`` of the
-          factor alone, there.
+        - ``direction``: the class that becomes more likely as the score increases, with three classes or
+          more also the one as it decreases; or the target that increases;
+        - with `held_out` also ``held_out_contribution``, and ``AUC``, ``correlation`` or ``concordance`` of
+          the factor alone, in held-out samples.
 
     Examples
     --------
@@ -93,19 +92,18 @@ def top_features(
     positive: Any = None,
     markers: str | os.PathLike[str] | DataFrame | dict[Any, Any] | None = None,
 ) -> DataFrame:
-    """The most extreme features at both ends of each factor.
+    """Return the top features at both ends of each factor.
 
     Parameters
     ----------
     model : fitted model or FactorView
         As for `factor_view`, which explains order and sign.
     n : int, default=5
-        How many at each end, at most: features that go with high scores are at the high end, features
-        that go with low scores at the low end, so that no feature is at both.
+        The maximal number at each end. Features with positive values are at the high end, features with
+        negative values at the low end.
     by : {"correlation", "weight"}, default="correlation"
-        What features are ranked by. The correlation with the score says what goes with the factor, the
-        weight how the score is computed: a feature can have a large weight because it cancels noise in
-        another one.
+        The ranking criterion. The correlation with the score shows what the factor represents, the weight how
+        the score is computed. A feature can have a large weight because it cancels noise in another one.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -118,12 +116,12 @@ def top_features(
     table : DataFrame
         One row per feature. Columns:
 
-        - ``factor`` (1, …, r), ``end`` ("high" or "low"), ``rank`` (1 is the most extreme; equal ones in the
+        - ``factor`` (1, …, r), ``end`` ("high" or "low"), ``rank`` (1 is the most extreme; ties are in the
           order of the columns of X) and ``feature``;
         - ``correlation`` of the feature with the factor's score, in the training samples;
-        - ``weight`` in the score, from −1 to 1: divided by the largest of the factor in size;
-        - ``disagrees``: whether the weight points the other way than the correlation;
-        - with markers ``note``, empty where there is none.
+        - ``weight`` in the score, divided by the largest absolute weight of the factor: from −1 to 1;
+        - ``disagrees``: whether weight and correlation have opposite signs;
+        - with markers also ``note``, empty for other features.
 
     Examples
     --------
@@ -163,7 +161,7 @@ def top_features(
 
 
 def extremes(values: Any, n: int) -> tuple[Any, Any]:
-    """Positions of at most n largest positive and n smallest negative values (p,), the extreme first."""
+    """Return positions of at most n largest positive and n smallest negative values (p,), extremes first."""
     return _largest(values, n), _largest(-values, n)
 
 
@@ -176,7 +174,7 @@ def _largest(values: Any, n: int) -> Any:
 
 
 def check_count(name: str, value: Any) -> None:
-    """An integer of at least one."""
+    """Raise an error unless `value` is an integer of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         kind = ValueError if isinstance(value, Integral) else TypeError
         raise kind(f"{name}={value!r}: an integer >= 1 is required")

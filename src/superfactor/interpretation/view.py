@@ -1,19 +1,19 @@
-"""`FactorView`: the factors of a model by their scores, in a fixed rotation, order and sign.
+"""`FactorView`: the scores of the factors of a model, in a fixed rotation, order and sign.
 
-A factor is a new variable: its score on every sample. What a fit determines is the span of the scores; turned
-factors reconstruct and predict exactly as well. Fixed are here:
+A factor is a new variable with a score for every sample. A fit determines only the span of the scores:
+rotated factors reconstruct and predict equally well. The view fixes the
 
-rotation  "predictive" puts the whole prediction into as few scores as can be; the others are uncorrelated
-          with them, principal axes of what else varies (`superfactor.estimators.fitted.scores`). "variance"
-          are principal axes of all that the scores explain. "varimax" turns those so that each factor goes
-          with few features.
-order     by their effect on the prediction, then by share of variance.
-sign      the coefficient of the positive class is positive, so that "high" means "more of that class";
-          without one (several classes, regression) the coefficient that is largest in size; without any
-          effect the correlation that is largest in size.
+rotation  "predictive" puts the whole prediction into as few scores as possible. The other scores are
+          uncorrelated with them and are the principal axes of the remaining variance
+          (`superfactor.estimators.fitted.scores`). "variance" gives the principal axes of everything that the
+          scores explain. "varimax" rotates these so that each factor goes with few features.
+order     by effect on the prediction, then by share of variance.
+sign      the coefficient of the positive class is positive, so "high" means "more of that class". Without a
+          positive class (several classes, regression) the largest coefficient in absolute value is positive,
+          without any effect the largest correlation.
 
-Scores are uncorrelated and have variance 1 on the training samples. The exception are non-negative parts, as
-in supervised NMF: no turn leaves them non-negative, so they are shown as they are.
+Scores are uncorrelated and have variance 1 on the training samples. Non-negative parts, as in supervised NMF,
+are the exception: rotation would make them negative, so they are not rotated.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from superfactor.outcomes.reading import ShownOutputs
 
 ROTATIONS = ("predictive", "variance", "varimax")
 DEFAULT = "predictive"
-#: By what features are shown: their correlations with a factor, or their weights in it.
+#: The values of features in tables and plots: their correlations with a factor, or their weights in it.
 BY = ("correlation", "weight")
-#: A factor that does less for the prediction than this share of it is background.
+#: Factors that contribute a smaller share to the prediction are background.
 LEAST_CONTRIBUTION = 0.01
-# A coefficient this small beside the largest is rounding: none at all.
+# Coefficients smaller than this, relative to the largest, are rounding errors.
 _NEGLIGIBLE = 1e-9
-# A smaller share of X is rounding, in single precision too: spare rank, with arbitrary weights.
+# A smaller share of X is rounding, also in single precision: the factor is unused, its weights are arbitrary.
 _NOTHING = 1e-14
 
 
 @dataclass(frozen=True)
 class Source:
-    """The factors of a fit before they are turned, in NumPy's float64.
+    """The factors of a fit before rotation, in NumPy's float64.
 
     Attributes
     ----------
     weights : V (p, r), codes = XV
     covariance : K (p, r), of each feature with each code
     C : (r, r), the covariance of the codes
-    mean : (r,), that of the codes
+    mean : (r,), the mean of the codes
     scale : (p,), standard deviations of the features
-    shown : the outputs that are shown, and which way is up
-    effect : (outputs, r), what one unit of each code adds to them
+    shown : the outputs that are shown, and the positive one
+    effect : (outputs, r), what one unit of each code adds to the outputs
     codes : (n, r), of the training samples
-    parts : whether they are non-negative parts, which are not turned
-    turn, contribution : M (r, r) and (r,), of the predictive rotation where they are known
+    parts : whether the factors are non-negative parts, which are not rotated
+    turn, contribution : M (r, r) and (r,) of the predictive rotation, if known
     """
 
     weights: Any
@@ -80,13 +80,13 @@ class Source:
     contribution: Any = None
 
     def turned(self, rotation: str | None) -> tuple[Any, Any]:
-        """M (r, r), and what each factor does for the prediction (r,), or None where that is not known."""
+        """Return M (r, r) and the contribution of each factor to the prediction (r,), None if unknown."""
         gram = self.covariance.T @ self.covariance
         if self.parts:
             if rotation not in (None, "variance"):
                 raise ValueError(
                     f"rotation={rotation!r}: these factors are non-negative parts, which a rotation would "
-                    "spoil; None or 'variance' is required"
+                    "make negative; None or 'variance' is required"
                 )
             own = parts_turn(self.C, self.effect) if self.turn is None else self.turn
             return own, self.contribution
@@ -102,37 +102,35 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class FactorView:
-    """Everything needed to show factors; NumPy arrays only. Factors are in display order and sign.
+    """All arrays needed to show factors, in NumPy. Factors are in display order and sign.
 
     Attributes
     ----------
     correlations : array of shape (r, p)
-        Of each feature with the score of each factor, from −1 to 1: what goes with the factor. 0 for a
-        constant feature.
+        Correlation of each feature with the score of each factor, from −1 to 1. 0 for a constant feature.
     patterns : array of shape (r, p)
-        Of each feature the change, in its units at the fit, that goes with one standard deviation of the
-        score: X ≈ mean + scores @ patterns.
+        The change of each feature, in its units at the fit, per standard deviation of the score:
+        X ≈ mean + scores @ patterns.
     weights : array of shape (r, p)
-        How scores are computed: ``X @ weights.T`` and a constant. A feature can have a large weight
-        because it cancels noise in another one, and none although it goes with the factor.
+        How scores are computed: ``X @ weights.T`` plus a constant. A feature can have a large weight
+        because it cancels noise in another one, and a weight of 0 although it correlates with the factor.
     coef : array of shape (outputs, r)
         What one standard deviation of the score adds to the activations, one row per output. Two classes:
         to the log-odds of the positive class (logistic link). Several: to the log-odds of each class
-        against the (geometric) mean of all of them. Regression: to the prediction, in the units of y;
-        survival times: to the log hazard.
+        against the (geometric) mean of all of them. Regression: to the prediction, in the units of y.
+        Survival times: to the log hazard.
     share : array of shape (r,)
-        Share of the variance of X that goes with the score.
+        Share of the variance of X that the factor explains.
     contribution : array of shape (r,)
-        What the factor does for the prediction of the training samples: the share of the deviance that all
-        factors explain which is lost without it. In rotations other than the predictive one, its share
-        of the variance of the activations.
+        Share of the explained deviance of the training samples that is lost without the factor. In rotations
+        other than the predictive one, its share of the variance of the activations.
     scores : array of shape (n, r)
-        Scores of the training samples, of mean 0 and variance 1. In the feature model these are turned
-        training codes, which have seen the labels.
+        Scores of the training samples, with mean 0 and variance 1. In the feature model these are rotated
+        training codes, which depend on the labels.
     turn : array of shape (r, r)
         ``(transform(X) - center) @ turn`` are the scores of other samples: see ``scores_of``.
     center : array of shape (r,)
-        The mean of ``transform(X)`` of the training samples.
+        The mean of ``transform(X)`` over the training samples.
     features : array of shape (p,)
         Names, as strings.
     classes : tuple of str or None
@@ -143,11 +141,11 @@ class FactorView:
     outcome : superfactor.outcomes.Outcome
         The kind of y: classes, numbers or times.
     model : {"filter", "feature", "svd"}
-        Which model they are of.
+        The model of the factors.
     supervised : bool
         False for plain SVD.
     source : object or None
-        The factors before they are turned, for other rotations of them; None for a part of the factors.
+        The factors before rotation, for other rotations; None for a subset of the factors.
 
     Examples
     --------
@@ -183,7 +181,7 @@ class FactorView:
 
     @property
     def positive(self) -> str | None:
-        """Of two classes the one that is up; None of everything else."""
+        """The positive one of two classes, otherwise None."""
         return self.outputs[0] if self.classes is not None and len(self.classes) == 2 else None
 
     @property
@@ -193,29 +191,29 @@ class FactorView:
 
     @property
     def predictive(self) -> Any:
-        """(r,) bool: ``contribution`` is 1 % or more. The other factors are background."""
+        """(r,) bool: ``contribution`` is at least 1 %. The other factors are background."""
         return self.contribution >= LEAST_CONTRIBUTION
 
     @property
     def explained(self) -> float:
-        """The share of the variance of X that goes with all scores together, which may be correlated."""
+        """The share of the variance of X that all factors explain together; scores may be correlated."""
         if self.source is None:
             return float(np.sum(self.share))
-        apart = self.source.covariance @ whitening(self.source.C)
-        return float(np.sum(apart**2) / (np.sum(self.source.scale**2) or 1.0))
+        patterns = self.source.covariance @ whitening(self.source.C)  # of uncorrelated scores
+        return float(np.sum(patterns**2) / (np.sum(self.source.scale**2) or 1.0))
 
     @property
     def disagree(self) -> Any:
-        """(r, p) bool: features whose weight points the other way than their correlation."""
+        """(r, p) bool: features whose weight and correlation have opposite signs."""
         return self.weights * self.correlations < 0
 
     def shown(self, by: str = "correlation") -> Any:
-        """(r, p), what features are ranked and drawn by, from −1 to 1.
+        """Return the values (r, p) by which features are ranked and drawn, from −1 to 1.
 
         Parameters
         ----------
         by : {"correlation", "weight"}, default="correlation"
-            "weight" is the weight divided by the largest in size of its factor.
+            "weight" is the weight divided by the largest absolute weight of the factor.
         """
         check_by(by)
         if by == "correlation":
@@ -224,34 +222,35 @@ class FactorView:
         return self.weights / np.where(largest > 0, largest, 1) + 0.0
 
     def scores_of(self, codes: Any) -> Any:
-        """Scores (m, r) of samples whose codes ``transform`` gave (m, r)."""
+        """Return the scores (m, r) of samples with the codes (m, r) from ``transform``."""
         return (np.asarray(to_numpy(codes), dtype=np.float64) - self.center) @ self.turn
 
 
 def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None) -> FactorView:
-    """The factors of a fitted model in display order and sign.
+    """Return the factors of a fitted model in display order and sign.
 
     Parameters
     ----------
     model : SMFClassifier, SMFRegressor, SMFSurvival, a Pipeline that ends in one, a search, or a FactorView
-        Fitted. A search such as SMFClassifierCV stands for its ``best_estimator_``.
+        Fitted. For a search such as SMFClassifierCV its ``best_estimator_`` is used.
     rotation : None, "predictive", "variance" or "varimax", default=None
-        None is "predictive" (factors of non-negative parts are never turned), and leaves a FactorView
-        as it is. Reconstruction and prediction are the same in all of them.
+        None is "predictive", and leaves a FactorView unchanged. Non-negative parts are never rotated.
+        Reconstruction and prediction are the same in all rotations.
     positive : class label, optional
-        The class that is up: of two classes the one whose log-odds are shown, by default the rarer one
-        in the training samples, or else the second; of several the one whose coefficients are made
-        positive, by default the one a factor speaks for most.
+        The positive class. With two classes its log-odds are shown; by default the rarer class in the
+        training samples, or the second if both are equally frequent. With several classes its coefficients
+        are made positive; by default, for each factor, the class with the largest coefficient.
 
     Returns
     -------
     view : FactorView
-        Arrays that tables and plots are made of.
+        The arrays behind tables and plots.
 
     Notes
     -----
-    A view is made of what ``fit`` kept, and needs no X. In the feature model scores are those of
-    ``transform``, which knows no labels; ``view.scores`` are of the training codes, which do.
+    A view uses only what ``fit`` stored, and does not require X. In the feature model ``view.scores`` come
+    from the training codes, which depend on the labels. Scores of new samples come from ``transform``, which
+    does not use labels.
 
     Examples
     --------
@@ -278,20 +277,20 @@ def factor_view(model: Any, *, rotation: str | None = None, positive: Any = None
 
 
 def check_rotation(rotation: Any) -> None:
-    """None, or one of the words."""
+    """Raise a ValueError unless `rotation` is None or one of `ROTATIONS`."""
     if rotation is not None and rotation not in ROTATIONS:
         words = ", ".join(map(repr, ROTATIONS))
         raise ValueError(f"rotation={rotation!r}: None, {words} is required")
 
 
 def check_by(by: Any) -> None:
-    """One of the words."""
+    """Raise a ValueError unless `by` is one of `BY`."""
     if by not in BY:
         raise ValueError(f"by={by!r}: {' or '.join(map(repr, BY))} is required")
 
 
 def source_of(estimator: Any, shown: ShownOutputs) -> Source:
-    """The factors of a fitted estimator, from what its fit kept."""
+    """Return the factors of a fitted estimator before rotation."""
     names = ("score_covariance_", "score_mean_", "feature_scale_", "factor_coef_", "codes_")
     weights, patterns, turn, contribution, *kept = (
         np.asarray(to_numpy(values), dtype=np.float64)
@@ -310,7 +309,7 @@ def source_of(estimator: Any, shown: ShownOutputs) -> Source:
 
 
 def arrange(source: Source, rotation: str | None, names: dict[str, Any]) -> FactorView:
-    """Factors turned, and put in order and sign; `names` are the fields of the view that are no numbers."""
+    """Return the rotated factors in display order and sign; `names` are the other fields of the view."""
     turn, contribution = source.turned(rotation)
     coef = effects_of(turn, source.C, source.effect)
     size = np.linalg.norm(coef, axis=0)
@@ -329,7 +328,7 @@ def arrange(source: Source, rotation: str | None, names: dict[str, Any]) -> Fact
     correlations = np.clip(patterns / scale, -1.0, 1.0)
     signs = np.ones(len(order)) if source.parts else _signs(correlations, coef, source.shown.up)
     turn = turn * signs
-    # Adding zero makes −0.0 plain zero.
+    # Adding 0.0 turns −0.0 into 0.0.
     return FactorView(
         correlations=correlations * signs[:, None] + 0.0,
         patterns=patterns * signs[:, None] + 0.0,
@@ -347,7 +346,7 @@ def arrange(source: Source, rotation: str | None, names: dict[str, Any]) -> Fact
 
 
 def _signs(correlations: Any, coef: Any, up: int | None) -> Any:
-    """±1 (r,): makes the coefficient `up`, or the largest, of each factor positive; or a correlation."""
+    """Return ±1 (r,) that makes the coefficient `up`, the largest one or a correlation positive."""
     factors = np.arange(len(correlations))
     leading = coef[np.argmax(np.abs(coef), axis=0), factors]
     if up is not None:
@@ -357,10 +356,10 @@ def _signs(correlations: Any, coef: Any, up: int | None) -> Any:
 
 
 def _of_view(view: FactorView, rotation: str | None, positive: Any) -> FactorView:
-    """Another rotation of the same fit, or another class up."""
+    """Return the view in another rotation, or for another positive class."""
     if view.source is None:
         raise ValueError(
-            f"rotation={rotation!r}, positive={positive!r}: this view has a part of the factors only; "
+            f"rotation={rotation!r}, positive={positive!r}: this view has a subset of the factors; "
             "None is required"
         )
     source = view.source
@@ -371,7 +370,7 @@ def _of_view(view: FactorView, rotation: str | None, positive: Any) -> FactorVie
 
 
 def view_names(fitted: FittedModel) -> dict[str, Any]:
-    """The fields of a view that are no numbers, but for its outputs."""
+    """Return the fields of a view that are not numbers, without its outputs."""
     return {
         "features": np.array([str(name) for name in fitted.feature_names], dtype=object),
         "classes": fitted.outcome.class_names(fitted.estimator),

@@ -28,7 +28,7 @@ def fitted_views(rank=4):
     return factor_view(fit), unsupervised(fit, X, y)
 
 
-def test_the_same_factors_in_another_order_are_found_again():
+def test_factors_in_another_order_are_matched():
     view, _ = fitted_views()
     pairs = matched(view, shuffled(view, [2, 0, 3, 1], [1, -1, -1, 1]))
     assert list(pairs.number) == [2, 4, 1, 3]
@@ -38,7 +38,7 @@ def test_the_same_factors_in_another_order_are_found_again():
         np.testing.assert_array_equal(getattr(pairs.view, name), getattr(view, name))
 
 
-def test_no_other_pairs_are_more_alike():
+def test_no_other_pairs_are_more_similar():
     view, plain = fitted_views()
     pairs = matched(view, plain)
     mine, theirs = (
@@ -61,7 +61,7 @@ def test_kinds_are_matched_among_themselves():
 
 
 @pytest.mark.parametrize("kept", [[3, 1], [0, 1, 2, 3]], ids=["fewer", "more"])
-def test_other_ranks_leave_some_alone(kept):
+def test_other_ranks_leave_some_without_a_partner(kept):
     view, _ = fitted_views()
     few = shuffled(view, kept, np.ones(len(kept)))
     first, second = (view, few) if len(kept) == 2 else (shuffled(view, [2, 0], [1, 1]), few)
@@ -75,7 +75,7 @@ def test_other_ranks_leave_some_alone(kept):
 
 def test_factors_of_other_features():
     view, _ = fitted_views()
-    with pytest.raises(ValueError, match="other: factors of 6 features, but those of view have 7"):
+    with pytest.raises(ValueError, match="other: factors of 6 features, but view has 7"):
         matched(view, replace(view, weights=view.weights[:, 1:]))
-    with pytest.raises(ValueError, match=r"rotation='varimax', .*a part of the factors"):
+    with pytest.raises(ValueError, match=r"rotation='varimax', .*a subset of the factors"):
         factor_view(matched(view, view).view, rotation="varimax")

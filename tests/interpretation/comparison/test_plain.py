@@ -32,7 +32,7 @@ def test_the_cosine_is_that_of_the_weights_of_the_features(p):
     assert 0.5 < found.cosine <= best + 1e-3
 
 
-def test_the_variance_is_beside_that_of_principal_components():
+def test_the_variance_is_relative_to_principal_components():
     X = WIDE - WIDE.mean(axis=0)
     model = SMFClassifier(2).fit(X, LABELS)
     scores = model.transform(X)

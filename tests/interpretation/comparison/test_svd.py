@@ -36,7 +36,7 @@ def test_factors_and_shares_are_those_of_the_svd(shape, kind):
     np.testing.assert_allclose(view.weights[order] * signs, Vt / s[:, None] * np.sqrt(n), atol=1e-8)
 
 
-def test_of_data_off_their_mean_scores_are_turned_to_what_varies():
+def test_scores_of_uncentred_data_are_rotated_to_the_variance():
     X, y = two_classes((40, 12))
     X = X + 5
     view = unsupervised(classifier(rank=3).fit(X, y), X, y)
@@ -50,7 +50,7 @@ def test_of_data_off_their_mean_scores_are_turned_to_what_varies():
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_large_data_goes_through_a_few_products(kind, monkeypatch):
+def test_large_data_needs_few_products(kind, monkeypatch):
     X, y = two_classes((40, 12))
     fit = classifier(rank=3).fit(X, y)
     expected = unsupervised(fit, X, y)
@@ -102,7 +102,7 @@ def test_regression_coefficients_are_those_of_ridge():
     assert_predicts(unsupervised(regressor(rank=3, lam=0.7).fit(X, Y), X, Y), codes @ peer.coef_.T)
 
 
-def test_axes_stay_unless_the_predictive_rotation_is_asked_for():
+def test_axes_are_kept_unless_the_predictive_rotation_is_requested():
     X, y = table()
     fit = pipeline(rank=3).fit(X, y)
     plain = unsupervised(fit, X, y)
@@ -126,7 +126,7 @@ def test_preprocessing_and_covariates_are_those_of_the_model():
         unsupervised(fit, X, y)
 
 
-def test_spare_rank_is_shown_empty():
+def test_unused_rank_is_shown_as_zeros():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 8))
     y = X[:, 0] > 0

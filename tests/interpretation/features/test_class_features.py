@@ -40,7 +40,7 @@ def test_planted_markers(model):
         assert (rows["auc"] > 0.5).all() and (rows[["correlation", "coef_per_sd"]] > 0).all(axis=None)
 
 
-def test_both_of_two_classes_have_theirs():
+def test_both_of_two_classes_have_markers():
     X, y = table(n=60)
     fit = classifier(rank=2).fit(X, y)
     found = class_features(fit, X, y)
@@ -55,7 +55,7 @@ def test_both_of_two_classes_have_theirs():
         pd.testing.assert_frame_equal(own[shared], effects.loc[own.index, shared])
 
 
-def test_a_feature_that_differs_but_is_weighed_against_the_class_is_none():
+def test_a_feature_with_a_negative_coefficient_is_no_marker():
     """There is more of both in "b"; the model subtracts the second, which measures the noise of the first."""
     rng = np.random.default_rng(2)
     y = np.repeat([0.0, 1.0], 100)
@@ -101,5 +101,5 @@ def test_bad_options_and_numbers():
     ):
         with pytest.raises(ValueError, match=words):
             class_features(model, X, y, **options)
-    with pytest.raises(ValueError, match="model=SMFRegressor: it has no classes"):
+    with pytest.raises(ValueError, match="model=SMFRegressor: a classifier is required"):
         class_features(regressor(rank=2).fit(X, X["gene0"]), X, X["gene0"])

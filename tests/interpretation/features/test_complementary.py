@@ -7,7 +7,7 @@ from superfactor.interpretation.features.complementary import complementary_halv
 
 
 @pytest.mark.parametrize(("tau", "B"), [(0.6, 25), (0.75, 50), (0.76, 10), (0.9, 100), (1.0, 50)])
-def test_the_number_picked_is_the_largest_that_keeps_the_bound(tau, B):
+def test_the_number_selected_is_the_largest_within_the_bound(tau, B):
     C = 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) if tau <= 0.75 else 4 * (1 - tau + 0.5 / B) / (1 + 1 / B)
     assert error_factor(tau, B) == pytest.approx(C)
     for p in (50, 2_283):
@@ -42,7 +42,7 @@ def test_no_bound(p, expected, words):
 # --- halves -------------------------------------------------------------------------------------------
 
 
-def test_halves_are_disjoint_complete_and_even():
+def test_halves_are_disjoint_complete_and_equal():
     strata = np.repeat([0, 1, 2, -1], [21, 10, 3, 7])
     rng, first = np.random.default_rng(0), np.zeros(len(strata))
     sizes = set()

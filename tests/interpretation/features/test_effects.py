@@ -95,7 +95,7 @@ def test_correlations_are_those_with_the_predictions(model, classes):
             np.testing.assert_allclose(rows["coef_per_sd"][j], change, atol=1e-8)
 
 
-def test_the_factor_is_the_one_it_goes_with_most():
+def test_the_factor_is_the_most_correlated_one():
     X, y = table(n=60, classes=3)
     fit = classifier(rank=3).fit(X, y)
     view, found = factor_view(fit), by_class(feature_effects(fit, X, y), "normal")
@@ -116,7 +116,7 @@ def test_no_coefficient_where_predictions_are_not_linear():
     assert feature_effects(probit, X, y)["correlation"].notna().all()
 
 
-def test_covariates_are_no_features_and_need_not_be_given():
+def test_covariates_are_not_features_and_are_optional():
     X, y = table(n=60)
     X["sex"] = np.where(np.arange(60) % 3, "f", "m")
     extra = np.random.default_rng(3).standard_normal((60, 1))

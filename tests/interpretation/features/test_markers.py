@@ -62,7 +62,7 @@ def test_features_alone_and_twice(tmp_path):
     assert read_markers(tmp_path / "m.csv") == {}
 
 
-def test_what_is_no_list_of_markers_is_named(tmp_path):
+def test_errors_name_what_is_not_a_list_of_markers(tmp_path):
     with pytest.raises(TypeError, match="markers=list: the path of a CSV file"):
         read_markers(["a", "b"])
     with pytest.raises(FileNotFoundError):

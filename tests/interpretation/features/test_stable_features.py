@@ -90,7 +90,7 @@ def test_statements(found):
     )
 
 
-def test_labels_that_mean_nothing_select_next_to_nothing(wide):
+def test_random_labels_select_almost_nothing(wide):
     X, y, fit = wide
     count = []
     for seed in range(3):
@@ -100,7 +100,7 @@ def test_labels_that_mean_nothing_select_next_to_nothing(wide):
     assert np.mean(count) <= 1
 
 
-def test_what_comes_back_with_any_labels_is_left_out():
+def test_features_stable_with_any_labels_are_left_out():
     """One factor that follows the variance of X is the same whatever the labels are."""
     X, y = planted(strength=0)
     fit = classifier(rank=1, xi=100.0, lam=1.0).fit(X, y)
@@ -109,8 +109,8 @@ def test_what_comes_back_with_any_labels_is_left_out():
     assert set(often["feature"]) == {f"g{j}" for j in range(6, 12)}
     assert (often["share_shuffled"] > 0.9).all()
     assert found.n_selected == 0 and found.n_without_labels == 6
-    end = "half-samples. Left out: 6 features that fits to shuffled labels pick too."
-    other = "half-samples. Left out: 6 features that fits to shuffled outcomes pick too."
+    end = "half-samples. Left out: 6 features that fits to shuffled labels select too."
+    other = "half-samples. Left out: 6 features that fits to shuffled outcomes select too."
     assert replace(found, shuffled="outcomes").statement.endswith(other)
     assert found.statement.endswith(end)
 
@@ -216,7 +216,7 @@ def test_groups_stay_together(monkeypatch):
 # --- searches -----------------------------------------------------------------------------------------
 
 
-def test_a_search_stands_for_its_choice_or_is_repeated(small):
+def test_a_search_is_used_with_its_choice_or_repeated(small):
     X, y, _ = small
     cv, groups = StratifiedGroupKFold(3), np.arange(60)
     weights = {"xi": [0.001, 0.1], "lam": [1.0, 100.0]}
@@ -252,27 +252,27 @@ def test_searches_inside_and_around_pipelines(small, kind):
         assert set(found.table.nlargest(3, "share")["feature"]) <= {f"g{j}" for j in range(6)}
 
 
-def test_splits_of_all_samples_cannot_be_repeated(small):
+def test_fixed_splits_cannot_be_repeated(small):
     X, y, _ = small
     splits = list(StratifiedKFold(3).split(X, y))
     search = SMFClassifierCV([2], xi=[0.1], lam=[1.0], cv=splits).fit(X, y)
-    with pytest.raises(ValueError, match="search_again=True: the cv of the search lists splits"):
+    with pytest.raises(ValueError, match="search_again=True: the cv of the search is a list of fixed splits"):
         stable_features(search, X, y, search_again=True)
-    with pytest.raises(ValueError, match="search_again=True: Pipeline has no choice"):
+    with pytest.raises(ValueError, match="search_again=True: Pipeline is not a search"):
         stable_features(search.best_estimator_, X, y, search_again=True)
 
 
 # --- how it runs --------------------------------------------------------------------------------------
 
 
-def test_steps_that_choose_features(small):
+def test_steps_that_select_features(small):
     X, y, _ = small
     X = X.assign(g39=0.0)
     X.loc[0, "g39"] = 1.0  # constant in the other half
     found = stable_features(make_pipeline(VarianceThreshold(), classifier(rank=2)).fit(X, y), X, y, **QUICK)
     assert len(found.table) == 40 and "g39" not in found.selected
     by_labels = make_pipeline(SelectKBest(k=10), classifier(rank=2)).fit(X, y)
-    with pytest.raises(ValueError, match="model: a step before it chose other features in a half"):
+    with pytest.raises(ValueError, match="model: a step before it selected other features in a half"):
         stable_features(by_labels, X, y)
 
 
@@ -284,13 +284,13 @@ def test_names_that_were_given_after_the_fit(small):
     pd.testing.assert_frame_equal(found.table, stable_features(fit, X, y, **QUICK).table)
 
 
-def test_nobody_waits_long_who_has_not_asked(small, monkeypatch):
+def test_optional_work_has_a_time_limit(small, monkeypatch):
     X, y, fit = small
     clock = iter(range(0, 1000, 5))  # each fit takes five seconds
     monkeypatch.setattr(progress.time, "process_time", lambda: next(clock))
     heard = []
     with pytest.raises(progress.TooLong):
-        stable_features(fit, X, y, **QUICK, progress=progress.patient(lambda *at: heard.append(at)))
+        stable_features(fit, X, y, **QUICK, progress=progress.time_limited(lambda *at: heard.append(at)))
     assert heard == [(0, 6), (1, 6), (2, 6)]  # three are timed
     assert progress.is_quick((60, 40), 2) and not progress.is_quick((10_000, 9_000), 1)
 
@@ -333,7 +333,7 @@ def test_bad_options(small, options, error, words):
 
 def test_too_few_samples():
     X, y = table(n=12)
-    with pytest.raises(ValueError, match="X: halves of 6 samples are too few for 7 factors"):
+    with pytest.raises(ValueError, match="X: halves of 6 samples are too small for 7 factors"):
         stable_features(classifier(rank=7).fit(X, y), X, y)
     y = np.where(np.arange(12) == 0, "tumoral", "normal")
     with pytest.raises(ValueError, match="y: class 'tumoral' has 1 of the 2 samples that two halves"):

@@ -19,7 +19,7 @@ from tests.interpretation.data import loss, table
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import factor_view, feature_effects, held_out_scores
 
-# What nobody asks of a refit.
+# Parameters that refits do not use.
 QUIET = {"certify": None, "search": "off", "tol": 1e-5}
 
 
@@ -142,7 +142,7 @@ def test_same_as_refits_one_by_one(name):
         else:
             expected = roc_auc_score(y.astype(str) == of, t)
         np.testing.assert_allclose(own, expected, rtol=1e-10)
-    if name == "four":  # a factor speaks for the class that it raises most
+    if name == "four":  # the class with the largest coefficient
         assert found.own_of[0] == view.outputs[view.coef[:, 0].argmax()]
 
 
@@ -160,7 +160,7 @@ MADE = {"classes": SMFClassifier, "numbers": SMFRegressor, "times": SMFSurvival}
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_labels_that_mean_nothing_have_no_predictive_factors(kind):
+def test_random_labels_have_no_predictive_factors(kind):
     shown = 0
     for seed in range(3):
         X, y = noise(seed, kind)
@@ -218,7 +218,7 @@ def test_a_class_that_a_fold_has_no_sample_of(missing):
     assert found.explained > 0 and np.all(np.bincount(found.fold) == 30)
 
 
-def test_ways_to_the_same_answer():
+def test_other_inputs_give_the_same_result():
     X, y = table(n=60)
     X = pd.DataFrame(np.where(X > 1, X, 0), columns=X.columns)
     model = SMFClassifier(3, **QUIET).fit(X, y)

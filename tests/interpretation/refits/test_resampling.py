@@ -68,7 +68,7 @@ def wide():
     return X, y, pipeline(rank=2).fit(X, y)
 
 
-def test_planted_features_return_and_others_do_not(wide):
+def test_planted_features_recur_and_others_do_not(wide):
     X, y, fit = wide
     found = stability(fit, X, y, 10, n=8, fraction=0.5, random_state=0, shuffles=0)
     assert found.n_resamples == 10 and found.similarity.shape == (10, 2) and found.similarity.min() > 0.8
@@ -120,7 +120,7 @@ def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeyp
         np.testing.assert_allclose(row.frequency_shuffled, np.mean(there) if there else np.nan)
 
 
-def test_labels_that_mean_something_show_beside_shuffled_ones():
+def test_real_labels_differ_from_shuffled_ones():
     X = np.random.default_rng(0).standard_normal((200, 60))
     y = X[:, :3].sum(axis=1) > 0
     found = stability(classifier(rank=1).fit(X, y), X, y, 10, n=3, positive=True, random_state=0)
@@ -130,7 +130,7 @@ def test_labels_that_mean_something_show_beside_shuffled_ones():
 
 
 @pytest.mark.parametrize("kind", ["sparse", "constraint"])
-def test_other_ways_to_the_same_answer(wide, kind):
+def test_other_inputs_give_the_same_result(wide, kind):
     X, y, _ = wide
     X = X.to_numpy() / 10
     # A box that no entry touches: the same problem, which may not be compressed.
@@ -156,7 +156,7 @@ def test_random_state_and_jobs_and_progress(wide, capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert out == "" and "Refitting on resamples" in err
     monkeypatch.setitem(sys.modules, "rich.progress", None)
-    with pytest.raises(ImportError, match="needs rich"):
+    with pytest.raises(ImportError, match="requires rich"):
         stability(fit, X, y, 2, progress=True)
 
 
@@ -185,7 +185,7 @@ def test_searches_covariates_and_other_outcomes():
     assert np.all(found.similarity[:, 0] > 0.5) and found.shuffled == "outcomes"
 
 
-def test_spare_rank_does_no_harm():
+def test_unused_rank_does_no_harm():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 50))
     y = X[:, 0] > 0
@@ -194,7 +194,7 @@ def test_spare_rank_does_no_harm():
     assert found.similarity[:, :2].min() > 0.9
 
 
-def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
+def test_places_without_a_feature_in_any_shuffle_are_nan():
     """One of four features goes with low scores: other places of the low end are empty, shuffled or not."""
     rng = np.random.default_rng(0)
     common = 3 * rng.standard_normal(60)
@@ -210,7 +210,7 @@ def test_places_that_no_shuffle_has_a_feature_at_are_not_counted_as_never():
     assert low["frequency_shuffled"].notna().all()
 
 
-def test_a_refit_does_not_see_samples_that_are_left_out():
+def test_refits_do_not_use_samples_that_are_left_out():
     """To the last bit, whatever stands in their rows."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 90)), np.arange(30) % 2
@@ -233,7 +233,7 @@ def test_a_refit_does_not_see_samples_that_are_left_out():
         ({"by": "size"}, ValueError, "by='size': 'correlation' or"),
         ({"n": 0}, ValueError, "n=0: an integer"),
         ({"fraction": 1.0}, ValueError, "fraction=1.0: a number"),
-        ({"fraction": 0.001}, ValueError, "1 samples are too few"),
+        ({"fraction": 0.001}, ValueError, "1 samples are too small"),
         ({"progress": 3}, TypeError, "progress=3: None, True or"),
         ({"random_state": "x"}, TypeError, "random_state='x'"),
         ({"sample_weight": [1.0]}, ValueError, "sample_weight: 1 samples"),

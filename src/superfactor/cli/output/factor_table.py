@@ -8,7 +8,7 @@ from typing import Any
 from superfactor.cli.errors import UserError
 from superfactor.cli.output.screen import Screen
 from superfactor.interpretation import supervised_factors, top_features
-from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beside, roles
+from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beyond, roles
 from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import Verdict
 
@@ -157,7 +157,7 @@ def _legend(
         words = "carries the prediction of the samples fitted, not shown to hold for others"
         said.append((NOT_SHOWN, words))
     if "background" in roles:
-        said.append(("background", f"adds nothing to the prediction{beside(roles)}"))
+        said.append(("background", f"adds nothing to the prediction{beyond(roles)}"))
     return said
 
 

@@ -87,7 +87,7 @@ def stable_in_halves(
 
     with screen.step("stable features"), screen.progress("fitting halves of the samples") as progress:
         try:
-            report = progress if wanted else pace.patient(progress)
+            report = progress if wanted else pace.time_limited(progress)
             options = {"groups": groups, "positive": positive, "random_state": seed}
             return stable_features(model, X, y, progress=report, **options)
         except ValueError as error:

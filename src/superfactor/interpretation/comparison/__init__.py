@@ -1,10 +1,10 @@
-"""Comparison: factors beside those of plain methods, and of other fits.
+"""Comparison with plain methods and with other fits.
 
 ============ ===================================================================
 file         idea
 ============ ===================================================================
 ``svd``      the view of plain SVD
-``plain``    how near a model is to ridge regression and to principal components
-``matching`` which factor of one view is which of another
+``plain``    similarity of a model to ridge regression and to principal components
+``matching`` pairs of the most similar factors of two views
 ============ ===================================================================
 """

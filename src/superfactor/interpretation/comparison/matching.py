@@ -1,4 +1,4 @@
-"""Which factor of one set is which of another: pairs that are most alike, with their signs aligned."""
+"""Matching of two sets of factors: pairs of the most similar factors, with aligned signs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from superfactor.interpretation.view import FactorView
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Factors put beside those of another view; k of them have a partner.
+    """Factors matched to those of another view; k of them have a partner.
 
     Attributes
     ----------
     view : FactorView
-        The k factors, in the order of their partners and with the sign that makes the cosine with
-        them non-negative, so that a coefficient may be negative.
+        The k factors in the order of their partners, with the sign that makes the cosine with the partner
+        non-negative. Coefficients may therefore be negative.
     beside : array of shape (k,) of int
-        Positions of the partners in the other view, ascending: 0, …, r − 1 where both have r factors.
+        Positions of the partners in the other view, ascending: 0, …, r − 1 if both have r factors.
     number : array of shape (k,) of int
-        What each factor is called in its own order, from 1.
+        The number of each factor in its own view, from 1.
     similarity : array of shape (k,)
-        ``|cosine|`` of the correlations of a factor and of its partner with all features: 1 is the same
-        factor.
+        ``|cosine|`` between the correlations of a factor with all features and those of its partner: 1 means
+        the same factor.
 
     Examples
     --------
@@ -50,16 +50,16 @@ class Matched:
 
 
 def matched(view: FactorView, other: FactorView) -> Matched:
-    """The factors of `other`, each beside the factor of `view` it is paired with.
+    """Match the factors of `other` one to one with those of `view`.
 
-    Each view is in an order of its own, so that factors at the same place need not be alike. Here
-    they are paired one to one such that the sum of ``|cosine|`` of their correlations with all features
-    is largest; where one view has more factors, some of them stay without a partner.
+    Each view has its own order, so factors with the same number can differ. The pairs maximize the sum of
+    ``|cosine|`` between their correlations with all features. If one view has more factors, some have no
+    partner.
 
     Parameters
     ----------
     view, other : FactorView
-        Of the same features after the same preprocessing, such as ``factor_view(model)`` and
+        Views of the same features after the same preprocessing, such as ``factor_view(model)`` and
         ``unsupervised(model, X, y)``.
 
     Returns
@@ -81,13 +81,13 @@ def matched(view: FactorView, other: FactorView) -> Matched:
     """
     if view.weights.shape[1] != other.weights.shape[1]:
         raise ValueError(
-            f"other: factors of {other.weights.shape[1]} features, but those of view have "
-            f"{view.weights.shape[1]}; the numbers must agree"
+            f"other: factors of {other.weights.shape[1]} features, but view has {view.weights.shape[1]}; the "
+            "same features are required"
         )
     beside, order, signs, similarity = match(view.correlations, other.correlations)
     rows = ("correlations", "patterns", "weights")
     columns = ("coef", "scores", "turn")
-    # Adding zero makes −0.0 plain zero.
+    # Adding 0.0 turns −0.0 into 0.0.
     turned = {name: getattr(other, name)[order] * signs[:, None] + 0.0 for name in rows}
     turned |= {name: getattr(other, name)[:, order] * signs + 0.0 for name in columns}
     shown = replace(
@@ -97,15 +97,15 @@ def matched(view: FactorView, other: FactorView) -> Matched:
 
 
 def match(reference: Any, atoms: Any, kinds: Any = None) -> tuple[Any, Any, Any, Any]:
-    """Pairs of rows of the reference (r, p) and of the atoms (s, p), k = min(r, s) of them.
+    """Match rows of the reference (r, p) with rows of the atoms (s, p): k = min(r, s) pairs.
 
-    Given (k,) are positions in the reference, ascending; those of their partners; ±1 by which the partners
-    point the same way; and ``|cosine|``, 0 where a row is zero. Rows of the same of two `kinds`, (r,) and
-    (s,) of bool, are paired first, however alike others are.
+    Returns arrays (k,): ascending positions in the reference, positions of the partners, signs ±1 that align
+    the partners, and ``|cosine|``, 0 for a zero row. Rows with equal `kinds`, (r,) and (s,) of bool, are
+    paired first, whatever their cosine.
     """
     cosine = _directions(reference) @ _directions(atoms).T
     gain = np.abs(cosine)
-    if kinds is not None:  # one pair of a kind is worth more than all cosines
+    if kinds is not None:  # one pair of equal kinds outweighs all cosines
         gain = gain + len(gain) * np.equal.outer(*map(np.asarray, kinds))
     rows, order = linear_sum_assignment(gain, maximize=True)
     paired = cosine[rows, order]
@@ -113,6 +113,6 @@ def match(reference: Any, atoms: Any, kinds: Any = None) -> tuple[Any, Any, Any,
 
 
 def _directions(atoms: Any) -> Any:
-    """Rows of length one; a zero row stays zero."""
+    """Return the rows scaled to length 1; a zero row stays zero."""
     length = np.linalg.norm(atoms, axis=1, keepdims=True)
     return atoms / np.where(length > 0, length, 1)

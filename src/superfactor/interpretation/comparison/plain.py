@@ -1,4 +1,4 @@
-"""How near a model is to plain methods: ridge regression on one side, principal components on the other."""
+"""Similarity of a model to plain methods: ridge regression and principal components."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from superfactor.selection.rows.coordinates import short_rows
 
 @dataclass(frozen=True)
 class Nearness:
-    """How near a model is to plain methods.
+    """Similarity of a model to plain methods.
 
     Attributes
     ----------
     cosine : float or None
-        Of the weights of the features in the prediction with those of tuned ridge regression; of several
-        classes or targets the mean of the canonical cosines. 1 is the same direction. None for survival
-        times.
+        Cosine between the weights of the features in the prediction and those of tuned ridge regression;
+        with several classes or targets the mean of the canonical cosines. 1 means the same direction. None
+        for survival times.
     variance_kept : float
-        Of the variance that as many principal components explain, the share that the factors explain.
+        The variance that the factors explain, divided by that of the same number of principal components.
     n_components : int
         The number of factors.
 
@@ -53,21 +53,21 @@ class Nearness:
 
     @property
     def statement(self) -> str:
-        """Both in a sentence."""
+        """Both numbers in one sentence."""
         r, share = self.n_components, f"{100 * self.variance_kept:.0f} %"
         factors = "the factor keeps" if r == 1 else f"the {r} factors keep"
         components = "1 principal component explains" if r == 1 else f"{r} principal components explain"
-        said = f"{factors} {share} of the variance that {components}."
+        kept = f"{factors} {share} of the variance that {components}."
         if self.cosine is None:
-            return said[0].upper() + said[1:]
+            return kept[0].upper() + kept[1:]
         return (
             f"The direction of the prediction has the cosine {self.cosine:.2f} with that of tuned ridge "
-            f"regression; {said}"
+            f"regression; {kept}"
         )
 
 
 def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
-    """How near the prediction is to ridge regression, and the factors to principal components.
+    """Measure how similar the prediction is to ridge regression, and the factors to principal components.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
     Returns
     -------
     nearness : Nearness
-        Two figures, and a sentence about them.
+        Two numbers, and a sentence about them.
 
     Notes
     -----
-    Ridge regression has the loss of labels or numbers and is tuned by cross-validation, on the features as
-    the estimator sees them, with the covariates beside them.
+    Ridge regression uses the loss of the outcome, the preprocessed features and the covariates, and is tuned
+    by cross-validation.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
         ridge = _ridge(rows, data, view.outcome)
     if ridge is not None:
         own = (view.coef @ view.weights).T
-        if rows is not data.X:  # in the coordinates of the rows: what gives the same activations
+        if rows is not data.X:  # in the coordinates of `rows`, with the same activations
             own = np.linalg.lstsq(rows, data.X @ own, rcond=None)[0]
         cosine = _canonical(own, ridge)
     return Nearness(cosine, min(kept, 1.0), r)
 
 
 def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
-    """Directions (m, c) of tuned ridge regression on the labelled rows (n, m) and the covariates; or None."""
+    """Return directions (m, c) of tuned ridge regression on the labelled rows and covariates; or None."""
     given, m = data.given, int(rows.shape[1])
     known = np.arange(len(given.values)) if given.known is None else np.flatnonzero(given.known)
     rows, values = inputs.take(rows, known, axis=0), given.values[known]
@@ -136,7 +136,7 @@ def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
 
 
 def _canonical(one: Any, other: Any) -> float:
-    """The mean cosine of the principal angles between the spans of two sets of columns."""
+    """Return the mean cosine of the principal angles between the spans of two sets of columns."""
     bases = []
     for columns in (one, other):
         U, values, _ = np.linalg.svd(columns, full_matrices=False)

@@ -1,4 +1,4 @@
-"""The same view of plain SVD, for comparison: factors that have not seen the labels."""
+"""The factors of plain SVD, which ignores the labels, for comparison."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def unsupervised(
     rotation: str | None = None,
     positive: Any = None,
 ) -> FactorView:
-    """What the factors would be without supervision, at the same rank and on the same data.
+    """Return the factors without supervision, with the same rank and on the same data.
 
-    The truncated SVD of X after the model's preprocessing, and a regression of y on its codes with
-    the model's link, class weights, covariates and ridge λ: the model in the limit ξ → ∞.
+    They are the truncated SVD of X after the model's preprocessing. Their coefficients come from a regression
+    of y on the codes with the model's link, class weights, covariates and ridge λ: the model for ξ → ∞.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ def unsupervised(
     X, y, covariates
         The training data, in the form ``model.fit`` took.
     n_components : int, optional
-        The rank, if not that of the model.
+        The rank; by default that of the model.
     rotation : None, "predictive", "variance" or "varimax", default=None
-        None is "variance" here: the principal axes themselves, which is what readers know of X.
+        None is "variance" here: the principal axes of X.
     positive : class label, optional
         As in `factor_view`.
 
     Returns
     -------
     view : FactorView
-        With ``model="svd"`` and ``supervised=False``, in the order and sign `factor_view` explains.
-        It may stand wherever a model may: ``top_features(unsupervised(model, X, y))``.
+        With ``model="svd"`` and ``supervised=False``, in the order and sign of `factor_view`. Functions that
+        take a model or FactorView accept it: ``top_features(unsupervised(model, X, y))``.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def unsupervised(
 
 
 def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
-    """U (n, r), σ (r,), V (p, r) of X (n, p); zeros beyond the rank."""
+    """Return U (n, r), σ (r,), V (p, r) of X (n, p); zeros beyond the rank."""
     n, p = X.shape
     data = DataMatrix(X if n <= p else X.T)
     small = compress(data)
-    if small is not None:  # through the smaller Gram matrix, which loses no digits here
+    if small is not None:  # from the smaller Gram matrix, which is accurate enough here
         k = min(rank, len(small.values))
         short, values = small.rows[:, :k], small.values[:k] * data.scale
         long = small.expand(np.eye(len(small.values), k))
@@ -112,25 +112,24 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
 
 
 def _dense_svd(X: Any, rank: int) -> bool:
-    """Sparse X only where ARPACK has no answer: at full rank, where U or V is as large, and for zeros."""
+    """Return whether to use a dense SVD; for sparse X only at full rank or for zeros, where ARPACK fails."""
     if rank == min(X.shape):
         return True
     return not X.count_nonzero() if sp.issparse(X) else min(X.shape) <= Options.compressed_side
 
 
 def _kept(part: Any, k: int, rank: int) -> Any:
-    """The first k entries along the last axis in float64, zeros after them up to `rank`."""
+    """Return the first k entries along the last axis in float64, followed by zeros up to `rank`."""
     out = np.zeros((*part.shape[:-1], rank))
     out[..., :k] = part[..., :k]
     return out
 
 
 def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
-    """Coefficients (κ, r) of the regression of y on the codes Uσ, with the ridge of the model.
+    """Return coefficients (κ, r) of the regression of y on the codes Uσ, with the ridge of the model.
 
-    Factorizing codes at full rank leaves nothing but their regression: all of A is free, and the
-    reconstruction exact. The ridge of the feature model is on the activations, which is one on the
-    coefficients of U, whose columns are orthonormal.
+    At full rank the factorization of the codes is exact, so the fit is a regression on them. The ridge of the
+    feature model is on the activations, which equals a ridge on the coefficients of the orthonormal U.
     """
     used = values > 0
     unit = model_named(estimator.model).ridge_unit(values[used])

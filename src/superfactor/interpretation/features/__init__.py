@@ -1,12 +1,12 @@
-"""Features: how they go with the outcome and the model, which mark a class, and which can be trusted.
+"""Features: their relation to outcome and model, markers of classes, and stable features.
 
 =================== ==================================================================
 file                idea
 =================== ==================================================================
-``effects``         how each feature goes with the outcome, and what the model makes of it
+``effects``         relation of each feature to the outcome and to the model
 ``class_features``  markers of each class
-``stable_features`` features that fits to disjoint halves pick again and again
-``complementary``   such halves, and how many features both would pick by chance
-``markers``         notes on features a user knows already
+``stable_features`` features that fits to disjoint halves select repeatedly
+``complementary``   disjoint halves, and the expected number of chance selections
+``markers``         notes of the user on known features
 =================== ==================================================================
 """

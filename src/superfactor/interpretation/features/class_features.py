@@ -1,4 +1,4 @@
-"""Markers of each class: features that differ there, and that the model uses for it."""
+"""Markers of each class: features that are higher in the class and that the model uses for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from superfactor.interpretation.tables import check_count
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-# Of q.
+# The largest q of a marker.
 LEVEL = 0.05
 _COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "auc", "q"]
 _COLUMNS += ["correlation", "coef_per_sd"]
@@ -25,11 +25,11 @@ _COLUMNS += ["correlation", "coef_per_sd"]
 def class_features(
     model: Any, X: Any, y: Any, n: int = 10, *, level: float = LEVEL, covariates: Any = None
 ) -> DataFrame:
-    """Markers of each class: features of which it has more than the rest, and that speak for it in the model.
+    """Return the markers of each class: features that are higher there and predict the class in the model.
 
-    A marker of a class has a higher mean and higher ranks there than in all other samples, with ``q`` ≤
-    `level`; it goes with what the factors add to the prediction of the class (``correlation`` > 0); and
-    more of it makes the class more likely (``coef_per_sd`` > 0, where predictions are linear).
+    A marker of a class has a higher mean and higher ranks in the class than in all other samples, with ``q``
+    ≤ `level`. It correlates with what the factors add to the prediction of the class (``correlation`` > 0),
+    and higher values make the class more likely (``coef_per_sd`` > 0, if predictions are linear).
 
     Parameters
     ----------
@@ -38,18 +38,18 @@ def class_features(
     X, y
         Samples, in the form ``model.fit`` took. Those without a label are left out.
     n : int, default=10
-        How many for each class, at most.
+        The maximal number per class.
     level : float, default=0.05
-        Of the features that differ, at most this share is expected to do so by chance (Benjamini and
-        Hochberg), for each class by itself.
+        The false discovery rate for features that differ (Benjamini and Hochberg), for each class
+        separately.
     covariates : optional
-        Of these samples. The table does not depend on them; where given they are checked.
+        Covariates of these samples. They are checked, but do not change the table.
 
     Returns
     -------
     table : DataFrame
-        The markers of the first class, that with the largest ``correlation`` first, then those of the
-        next. A class without any has no row. Columns are ``class``, ``rank`` (1, 2, …) and those of
+        The markers of the first class in descending order of ``correlation``, then those of the next. A class
+        without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and those of
         `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``auc``, ``q``,
         ``correlation`` and ``coef_per_sd``.
 
@@ -75,32 +75,32 @@ def class_features(
     classes = fitted.outcome.class_names(fitted.estimator)
     if classes is None:
         raise ValueError(
-            f"model={type(fitted.estimator).__name__}: it has no classes, whose markers could be listed; "
-            "feature_effects has the features of numbers and times"
+            f"model={type(fitted.estimator).__name__}: a classifier is required; use feature_effects for "
+            "numbers and survival times"
         )
     table = feature_effects(model, X, y, covariates=covariates)
     return markers_of(table, classes, n, level)
 
 
 def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = LEVEL) -> DataFrame:
-    """`class_features`, made of the table of `feature_effects`; `classes` in the order of the rows."""
+    """Return `class_features` from the table of `feature_effects`, with `classes` in this order."""
     table = of_every_class(table, classes)
     more = (table["difference_in_sd"] > 0) & (table["auc"] > 0.5) & (table["q"] <= level)
-    markers = table[more & speaks_for(table)].sort_values("correlation", ascending=False, kind="stable")
+    markers = table[more & predicts_class(table)].sort_values("correlation", ascending=False, kind="stable")
     place = markers["class"].map({name: k for k, name in enumerate(classes)})
     markers = markers.iloc[np.argsort(place, kind="stable")].groupby("class", sort=False).head(n)
     markers = markers.assign(rank=markers.groupby("class", sort=False).cumcount() + 1)
     return markers[_COLUMNS].reset_index(drop=True)
 
 
-def speaks_for(table: DataFrame) -> Series:
-    """Whether a feature goes with the prediction of the class, and more of it makes the class more likely."""
-    # NaN: predictions that are not linear.
+def predicts_class(table: DataFrame) -> Series:
+    """Return whether higher values of each feature go with the class in the model and make it more likely."""
+    # coef_per_sd is NaN if predictions are not linear.
     return (table["correlation"] > 0) & ~(table["coef_per_sd"] <= 0)
 
 
 def of_every_class(table: DataFrame, classes: Sequence[str]) -> DataFrame:
-    """`feature_effects` with rows of both of two classes: the same figures, the other way round."""
+    """Return `feature_effects` with rows for both of two classes: signs and means are swapped."""
     import pandas as pd
 
     if len(classes) > 2:

@@ -1,4 +1,4 @@
-"""Features and the outcome: how each goes with it by itself, and what the model makes of it."""
+"""Features and the outcome: the relation of each feature to the outcome, and its role in the model."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from superfactor.preprocessing import BlockScaler
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Each feature by itself, shifted and stretched: a mean can be taken back through them.
+# Steps that shift and scale each feature separately: means can be transformed back.
 _SCALERS = (StandardScaler, RobustScaler, MaxAbsScaler, MinMaxScaler, BlockScaler)
 
 
 def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, positive: Any = None) -> DataFrame:
-    """One row per feature and class, or target: how the feature goes with the outcome, and with the model.
+    """Return one row per feature and class, or target: its relation to the outcome and to the model.
 
     Parameters
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
     X, y
-        Samples, in the form ``model.fit`` took. Those without a label are left out. The training data say
-        what the model is made of; other samples, whether it is so there too.
+        Samples, in the form ``model.fit`` took. Those without a label are left out. Pass the training data to
+        describe the model, or new samples to check the features there.
     covariates : optional
-        Of these samples, likewise. The table does not depend on them; where given they are checked.
+        Covariates of these samples. They are checked, but do not change the table.
     positive : class label, optional
-        With two classes: the one that the other is compared with, by default the rarer one.
+        With two classes: the class in column ``class``, by default the rarer one.
 
     Returns
     -------
@@ -44,28 +44,28 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
         - ``feature``;
         - classes: ``class``; ``mean`` in the class and ``mean_rest`` in all others; ``difference_in_sd``,
-          the difference of the two in units of the standard deviation within them (Cohen's d); ``auc``,
-          the chance that a sample of the class has more of the feature than another one;
-        - numbers: ``target``; ``mean``; ``outcome_correlation`` with it (Pearson's);
-        - times: ``mean``; ``z`` of Cox's model of the feature alone, above 0 where more of it goes with a
-          higher risk;
-        - ``p``: of Mann and Whitney's test of the class against the rest, of the correlation, or of Cox's
-          score test; ``q``: Benjamini and Hochberg's, over all features of the class or target;
+          the difference of the two means in units of the standard deviation within them (Cohen's d); ``auc``,
+          the probability that a sample of the class has a higher value than another sample;
+        - numbers: ``target``; ``mean``; ``outcome_correlation``, Pearson's correlation with the target;
+        - survival times: ``mean``; ``z`` of Cox's model with this feature alone, positive if higher values go
+          with a higher risk;
+        - ``p``: of the Mann-Whitney test of the class against the rest, of the correlation, or of Cox's
+          score test; ``q``: adjusted by Benjamini and Hochberg over all features of the class or target;
         - ``correlation`` of the feature with what the factors add to the prediction of the class or target;
-        - ``factor``, ``factor_correlation``: the predictive factor, 1, 2, …, with which the correlation
-          is largest in size, and that correlation; with one predictive factor it is ``correlation``;
-        - ``coef_per_sd``: what one standard deviation of the feature, all others being the same, adds to the
-          log-odds of the class (of several, against the mean of all), to the target or to the log hazard. NaN
-          where predictions are not linear.
+        - ``factor``, ``factor_correlation``: the predictive factor, 1, 2, …, with the largest absolute
+          correlation, and that correlation; with one predictive factor it equals ``correlation``;
+        - ``coef_per_sd``: what one standard deviation of the feature, with all others fixed, adds to the
+          log-odds of the class (with several classes against the mean of all), to the target or to the log
+          hazard. NaN if predictions are not linear.
 
     Notes
     -----
-    p and q are of each feature by itself, and know nothing of the model. A model that has been fitted to
-    the same samples does not change them. ``correlation`` and ``coef_per_sd`` are those of the fit.
+    p and q test each feature alone and do not use the model. ``correlation`` and ``coef_per_sd`` come from
+    the fit.
 
-    Tests and correlations are of the features as the estimator sees them, after the steps of a Pipeline.
-    Scalers directly before it are undone for the means: after ``make_pipeline(log, StandardScaler(),
-    SMFClassifier())`` they are means of logarithms.
+    Tests and correlations use the features after the steps of a Pipeline. For the means, scalers directly
+    before the estimator are undone: after ``make_pipeline(log, StandardScaler(), SMFClassifier())`` they are
+    means of logarithms.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
     view = factor_view(model, positive=positive)
     values, labels = _labelled(fitted, X, y, covariates)
     found = view.outcome.univariate(fitted.estimator, view.outputs, values, labels)
-    found["q"] = false_discovery_control(found["p"], axis=1)  # of each output by itself
+    found["q"] = false_discovery_control(found["p"], axis=1)  # for each output separately
     for name in ("mean", "mean_rest"):
         if name in found:
             found[name] = _without_scaling(fitted, found[name])
@@ -104,7 +104,7 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
 
 def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Any]:
-    """The factorized columns and the labels or targets, with their exposures, of samples that have one."""
+    """Return the factorized columns and the outcomes, with exposures, of the labelled samples."""
     whole = fitted.preprocess(X)
     values, _ = fitted.estimator.split_columns(whole, covariates)
     given = fitted.estimator._given(y, values).of_some()
@@ -118,9 +118,9 @@ def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any
 
 
 def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:
-    """What the model says of each feature: arrays (outputs, p)."""
+    """Return the statistics of each feature that come from the model: arrays (outputs, p)."""
     estimator, outputs = fitted.estimator, len(view.outputs)
-    # Of the scores: the identity, but for non-negative parts.
+    # The covariance of the scores: the identity, except for non-negative parts.
     between = view.turn.T @ numbers(estimator.score_covariance_) @ view.turn
     size = np.sqrt(np.einsum("kr,rs,ks->k", view.coef, between, view.coef))[:, None]
     correlation = view.coef @ view.correlations / np.where(size > 0, size, 1.0)
@@ -139,7 +139,7 @@ def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:
 
 
 def _per_deviation(estimator: Any, view: FactorView) -> Any:
-    """What one standard deviation of each feature adds to linear predictions: (outputs, p)."""
+    """Return what one standard deviation of each feature adds to linear predictions: (outputs, p)."""
     beta = estimator._by_activation(estimator.factor_coef_).T
     try:
         weights = estimator._linear(estimator._coding.weights @ beta)
@@ -150,7 +150,7 @@ def _per_deviation(estimator: Any, view: FactorView) -> Any:
 
 
 def _without_scaling(fitted: FittedModel, means: Any) -> Any:
-    """Means (k, p) of what the estimator sees as means of what the scalers before it were given."""
+    """Return means (k, p) of preprocessed features in units before the last scalers."""
     estimator = fitted.estimator
     kept = np.delete(np.arange(estimator.n_features_in_), estimator._roles.apart)
     every = np.zeros((len(means), estimator.n_features_in_))

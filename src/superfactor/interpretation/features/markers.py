@@ -1,4 +1,4 @@
-"""Notes on features a user knows already."""
+"""Notes of the user on known features."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def read_markers(markers: str | os.PathLike[str] | DataFrame | dict[Any, Any]) -> dict[str, str]:
-    """Known markers as a dict from feature to note.
+    """Read known markers as a dict from feature to note.
 
     Parameters
     ----------
     markers : path of a CSV (or .tsv) file, DataFrame, or dict
-        Two columns, the feature and a note on it. A header, or the columns of a DataFrame, may call
-        them ``feature`` and ``note`` in any order and among others; otherwise they are the first
-        two. Without notes every marker is noted as "marker". Notes on the same feature are joined.
+        Two columns: the feature and a note on it. They can be named ``feature`` and ``note``, in any order
+        and among other columns; otherwise the first two columns are used. Without notes every marker has the
+        note "marker". Several notes on a feature are joined.
 
     Returns
     -------
     notes : dict
-        Features the model does not have do no harm.
+        It can contain features that the model does not have.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def read_markers(markers: str | os.PathLike[str] | DataFrame | dict[Any, Any]) -
 
 
 def _read(path: str | os.PathLike[str]) -> list[list[str]]:
-    """The rows of a file that are not blank."""
+    """Return the rows of a file that are not blank."""
     delimiter = "\t" if os.fspath(path).endswith(".tsv") else ","
     with open(path, newline="", encoding="utf-8-sig") as file:
         return [row for row in csv.reader(file, delimiter=delimiter) if any(map(str.strip, row))]
 
 
 def _columns(header: list[Any]) -> tuple[int, int] | None:
-    """Positions of "feature" and "note" in a header (the second past its end where it has none)."""
+    """Return the positions of "feature" and "note" in a header; without notes the second is past the end."""
     names = [str(name).strip().lower() for name in header]
     if "feature" not in names:
         return None
@@ -66,7 +66,7 @@ def _columns(header: list[Any]) -> tuple[int, int] | None:
 
 
 def _pairs(rows: list[list[Any]], feature: int, note: int) -> Iterator[tuple[Any, Any]]:
-    """Feature and note of each row; "" where a cell is missing."""
+    """Yield feature and note of each row; "" for a missing cell."""
     for row in rows:
         cells = [*row, *[""] * (max(feature, note) + 1 - len(row))]
         yield cells[feature], cells[note]
@@ -82,6 +82,6 @@ def _notes(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
 
 
 def _text(cell: Any) -> str:
-    """A cell as text; "" for what Python and pandas put where there is none."""
+    """Return a cell as text; "" for the missing values of Python and pandas."""
     missing = not isinstance(cell, str) and str(cell) in ("None", "nan", "<NA>")
     return "" if missing else str(cell).strip()

@@ -1,4 +1,4 @@
-"""Which features can be trusted: those that fits to disjoint halves of the samples pick again and again."""
+"""Stable features: features that fits to disjoint halves of the samples select repeatedly."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from superfactor.interpretation.view import FactorView, factor_view
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# A feature whose share with shuffled outcomes is so much larger than that of a random one does not need
-# them: it lies on an axis of X that many fits find. Words that only the same few texts have: .3 to .6.
+# If the share with shuffled outcomes exceeds that of a random feature by this much, the feature lies on an
+# axis of X that many fits find without labels. Words that occur in the same few texts only: 0.3 to 0.6.
 WITHOUT_LABELS = 0.25
-# Of the halves, whose correlations lie between ``low`` and ``high``.
+# The share of half-samples with correlations between ``low`` and ``high``.
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class StableFeatures:
-    """Which features come back in fits to halves of the samples, and how many would by chance.
+    """Features that are selected repeatedly in fits to halves of the samples, with an error bound.
 
     Attributes
     ----------
@@ -42,25 +42,26 @@ class StableFeatures:
         One row per feature, the most stable first. Columns:
 
         - ``feature``;
-        - ``share``: of the half-samples in which it was among the top `n_top`;
-        - ``share_shuffled``: the same where labels, or other outcomes, were shuffled;
-        - ``selected``: ``share`` is at least `threshold`, and ``share_shuffled`` less than a quarter above
-          `n_top` of all features: what fits pick whatever the labels are says nothing about them;
-        - ``correlation`` with the predictive factor of the model, largest in size over several;
-        - ``low``, ``high``: between these it was in 95 % of the half-samples; with several predictive
-          factors, that of the largest in size in each, with the sign of ``correlation``.
+        - ``share``: the share of half-samples in which it was among the top `n_top`;
+        - ``share_shuffled``: the same with shuffled labels or other outcomes;
+        - ``selected``: whether ``share`` is at least `threshold`, and ``share_shuffled`` exceeds the share of
+          a random feature (`n_top` divided by the number of features) by less than 0.25;
+        - ``correlation`` with the predictive factor of the model; with several factors the largest absolute
+          one;
+        - ``low``, ``high``: the interval of the correlation in 95 % of the half-samples; with several
+          predictive factors of the largest absolute one, with the sign of ``correlation``.
     n_top : int
-        How many features were picked in each half-sample.
+        The number of features selected in each half-sample.
     n_pairs : int
-        Pairs of disjoint halves.
+        The number of pairs of disjoint halves.
     threshold : float
-        The least share of half-samples of a selected feature.
+        The smallest share of half-samples of a selected feature.
     expected_false : float
-        Expected of the selected features are at most so many that a fit picks no more often than at random.
+        Bound on the expected number of selected features that a fit selects no more often than at random.
     bound_without_assumption : float
-        The same without the assumption that shares have a unimodal distribution: larger.
+        The bound without the assumption that shares have a unimodal distribution: larger.
     shuffled : {"labels", "outcomes"}
-        What ``share_shuffled`` is of.
+        What was shuffled for ``share_shuffled``.
 
     Examples
     --------
@@ -93,31 +94,31 @@ class StableFeatures:
 
     @property
     def n_selected(self) -> int:
-        """How many they are."""
+        """The number of selected features."""
         return int(self.table["selected"].sum())
 
     @property
     def n_without_labels(self) -> int:
-        """How many came back as often and are not selected, since they do so with shuffled outcomes too."""
+        """The number of stable features left out because they are stable with shuffled outcomes too."""
         often = self.table["share"] >= self.threshold - 1e-9
         return int((often & ~self.table["selected"]).sum())
 
     @property
     def statement(self) -> str:
-        """The result in plain words."""
+        """The result in a sentence."""
         k, left_out = self.n_selected, self.n_without_labels
-        who = f"{k} features were" if k > 1 else "1 feature was" if k else "No feature was"
+        subject = f"{k} features were" if k > 1 else "1 feature was" if k else "No feature was"
         often = "three quarters" if self.threshold == 0.75 else f"{100 * self.threshold:.3g} percent"
         halves = f"in at least {often} of {2 * self.n_pairs} half-samples"
-        said = f"{who} among the top {self.n_top} {halves}"
+        text = f"{subject} among the top {self.n_top} {halves}"
         if k:
             most = f"{self.expected_false:.3g}"
             is_ = "is" if most == "1" else "are"
-            said += f"; at most {most}{' of them' if k > 1 else ''} {is_} expected by chance"
+            text += f"; at most {most}{' of them' if k > 1 else ''} {is_} expected by chance"
         if left_out:
             features = "features" if left_out > 1 else "feature"
-            said += f". Left out: {left_out} {features} that fits to shuffled {self.shuffled} pick too"
-        return f"{said}."
+            text += f". Left out: {left_out} {features} that fits to shuffled {self.shuffled} select too"
+        return f"{text}."
 
 
 def stable_features(
@@ -136,17 +137,17 @@ def stable_features(
     progress: Any = None,
     n_jobs: int | None = None,
 ) -> StableFeatures:
-    """Features that come back in fits to disjoint halves of the samples, few of them by chance.
+    """Find features that fits to disjoint halves of the samples select repeatedly, with an error bound.
 
-    `n_pairs` times the samples are split into two halves, class by class, and the whole model is fitted
-    to each, its preprocessing included. In each half the features with the largest correlations in size
-    with the predictive factors are picked (of several factors, the largest counts). Selected are features
-    that are among them in a share of at least `threshold` of the halves. How many are picked in each half
+    The samples are split `n_pairs` times into two halves, class by class. The whole model with its
+    preprocessing is fitted to each half. The top features of a half are those with the largest absolute
+    correlations with the predictive factors (with several factors, the largest counts). A feature is
+    selected if it is a top feature in at least a share `threshold` of the halves. The number of top features
     follows from `expected_false` by the bound of Shah and Samworth.
 
-    One half of each pair is also fitted with its outcomes shuffled. A model can have so few factors, or
-    follow the variance of X so closely, that its factors are much the same whatever these are. Features that
-    come back for this reason, more often than random ones by a quarter of the halves, are not selected.
+    One half of each pair is also fitted with shuffled outcomes. If a model has few factors, or follows the
+    variance of X closely, its factors hardly depend on the outcomes. Features that are top features for this
+    reason, in a share of halves that is 0.25 above that of random features, are not selected.
 
     Parameters
     ----------
@@ -155,49 +156,47 @@ def stable_features(
     X, y
         The training data, in the form ``model.fit`` took.
     expected_false : float, default=1
-        At most so many of the selected features are expected to be there by chance.
+        The largest expected number of selected features that are there by chance.
     n_pairs : int, default=50
-        Pairs of halves.
+        The number of pairs of halves.
     threshold : float, default=0.75
-        The least share of halves of a selected feature, above ½ and at most 1.
+        The smallest share of halves of a selected feature, above ½ and at most 1.
     covariates : optional
-        Of the training data, likewise.
+        Covariates of the training data.
     groups : array-like of shape (n_samples,), optional
         Samples of a group (a patient, a site) are in the same half.
     search_again : bool, default=False
-        Whether a search is repeated in every half. Otherwise rank, ξ and λ are those that it has chosen
-        on all samples.
+        Whether to repeat a search in every half. Otherwise rank, ξ and λ are those chosen on all samples.
     positive : class label, optional
-        The class that is up, as in `factor_view`: correlations have the signs that tables of factors show.
+        As in `factor_view`. It sets the signs of the correlations.
     random_state : int, Generator, RandomState or None, default=None
         For the splits. None is a fixed seed.
     progress : None, True or function of (done, total), default=None
-        True shows a bar (which needs rich).
+        True shows a bar (requires rich).
     n_jobs : int or None, default=None
         Processes, as in scikit-learn.
 
     Returns
     -------
     found : StableFeatures
-        A table of all features, and what is said of those that are selected.
+        A table of all features, and a statement on the selected ones.
 
     Notes
     -----
-    With p features, B pairs and the threshold τ, ``q = ⌊√(p·expected_false/C)⌋`` features are picked in
-    each half, ``C = 1/(2(2τ − 1 − 1/(2B)))`` for τ ≤ ¾ and ``4(1 − τ + 1/(2B))/(1 + 1/B)`` above [1]_.
-    Then at most `expected_false` of the selected features are expected to be such that a fit picks them
-    no more often than at random, if the share of pairs in which both halves pick a feature has a unimodal
-    distribution.
+    With p features, B pairs and the threshold τ, each half has ``q = ⌊√(p·expected_false/C)⌋`` top features,
+    with ``C = 1/(2(2τ − 1 − 1/(2B)))`` for τ ≤ ¾ and ``4(1 − τ + 1/(2B))/(1 + 1/B)`` above [1]_. The expected
+    number of selected features that a fit selects no more often than at random is then at most
+    `expected_false`, if the share of pairs in which both halves select a feature has a unimodal distribution.
 
-    Where features are left out since they come back with shuffled outcomes too, a model with more factors,
-    or with smaller ξ and λ, can tell more.
+    If many features are left out because they are stable with shuffled outcomes too, try a model with more
+    factors, or with smaller ξ and λ.
 
-    A feature that is not selected may matter all the same: many features alike take the places from each
-    other, and half of the samples see less than all of them.
+    A feature that is not selected may still matter: similar features replace each other, and half of the
+    samples have less power than all of them.
 
     ξ and λ that are numbers mean the same in a half as in a fit to all samples. Samples without a label
-    are split as well. The interval of a correlation is that of the delete-half jackknife: what varies
-    between halves varies as much between samples of the whole size.
+    are split as well. The interval of a correlation is that of the delete-half jackknife: the variation
+    between halves estimates the variation between samples of the full size.
 
     References
     ----------
@@ -252,7 +251,7 @@ def stable_features(
 
     correlation = _strongest(view)
     share, share_shuffled = counts / (2 * n_pairs), counts_shuffled / n_pairs
-    # With one output, and one factor for it, high scores mean the same in every fit.
+    # With one output and one factor, the sign of the scores is the same in every fit.
     signed = len(view.outputs) == 1 and int(view.carries.sum()) == 1
     low, high = _interval(values, correlation, signed)
     selected = (share >= threshold - 1e-9) & (share_shuffled < q / p + WITHOUT_LABELS)
@@ -293,28 +292,28 @@ def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:
 
 
 def _check_samples(strata: Any, groups: Any, view: FactorView) -> None:
-    """Raise a ValueError where halves would be too small."""
+    """Raise a ValueError if halves would be too small."""
     if groups is not None:
         inputs.check_length("groups", groups, strata[:, None])
     units, what = (np.arange(len(strata)), "samples") if groups is None else (groups, "groups")
     for code in np.unique(strata[strata >= 0]):
         count = len(np.unique(units[strata == code]))
         if count < 2:
-            whose = view.outcome.stratum_named(view.classes, code)
+            stratum = view.outcome.stratum_named(view.classes, code)
             raise ValueError(
-                f"y: {whose} has {count} of the 2 {what} that two halves need; leave the class out, or "
-                "add to it"
+                f"y: {stratum} has {count} of the 2 {what} that two halves require; leave the class out, or "
+                f"add {what}"
             )
     rank, smallest = len(view.share), len(strata) // 2
     if rank > smallest:
         raise ValueError(
-            f"X: halves of {smallest} samples are too few for {rank} factors; more samples, or a model with "
-            "fewer, are required"
+            f"X: halves of {smallest} samples are too small for {rank} factors; more samples or fewer "
+            "factors are required"
         )
 
 
 def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
-    """What a refit to X calls the features (p,) of a model: it does not know names that were given later."""
+    """Return the names of the features (p,) in a refit to X, which lacks names assigned after the fit."""
     if "columns" not in fitted.estimator._names or hasattr(X, "columns"):
         return view.features
     *steps, estimator = map(copy.copy, (*fitted.steps, fitted.estimator))
@@ -328,7 +327,10 @@ def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
 def _of_fit(
     refit: Refit, X: Any, covariates: Any, groups: Any, view: FactorView, names: Any, rows: Any, y: Any
 ) -> Any:
-    """Correlations (p,) of features, there called `names` (p,), with what predicts in a fit to samples."""
+    """Return correlations (p,) of the features with the predictive factors of a fit to `rows`.
+
+    `names` (p,) are the features of the model, as refits name them.
+    """
     with one_blas_thread:
         again = refit.fit(X, y, rows, covariates, groups)
     found = factor_view(again, positive=view.positive)
@@ -339,8 +341,8 @@ def _of_fit(
     new = [name for name in found.features if name not in place]
     if new or len(place) < len(names):
         raise ValueError(
-            f"model: a step before it chose other features in a half of the samples, {new[:1]!r} for one; a "
-            "model that is given the same features each time is required"
+            f"model: a step before it selected other features in a half of the samples, such as {new[:1]!r}; "
+            "steps that return the same features each time are required"
         )
     every = np.zeros(len(names))
     every[[place[name] for name in found.features]] = values
@@ -348,7 +350,7 @@ def _of_fit(
 
 
 def _strongest(view: FactorView) -> Any:
-    """(p,), the correlation of each feature with a factor that predicts, largest in size over these."""
+    """Return the largest absolute correlation of each feature with a predictive factor, signed: (p,)."""
     rows = view.correlations[view.carries]
     if not len(rows):
         return np.zeros(view.correlations.shape[1])
@@ -356,14 +358,14 @@ def _strongest(view: FactorView) -> Any:
 
 
 def _largest(values: Any, q: int) -> Any:
-    """Positions of the q values (p,) that are largest in size; never of zeros."""
+    """Return positions of the q values (p,) with the largest absolute values, without zeros."""
     size = np.abs(values)
     top = np.argpartition(-size, q - 1)[:q]
     return top[size[top] > 0]
 
 
 def _interval(values: Any, correlation: Any, signed: bool) -> tuple[Any, Any]:
-    """Between what the correlations (halves, p) lie: (p,) and (p,)."""
+    """Return the lower and upper ends (p,) of the intervals of correlations (halves, p)."""
     ends = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
     if signed:
         low, high = np.quantile(values, ends, axis=0)

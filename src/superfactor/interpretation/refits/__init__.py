@@ -1,11 +1,11 @@
-"""Refits: what returns, and what holds for samples that the model had not seen.
+"""Refits: stability of factors and features, and results on held-out samples.
 
 ============== =======================================================================
 file           idea
 ============== =======================================================================
 ``refitting``  a whole model fitted again to some of the samples
-``resampling`` refits on parts of the samples, factors matched to the fit
-``held_out``   scores of samples not seen, and what factors are good for there
-``progress``   silence, a bar, or a function of the user's; what takes too long unasked
+``resampling`` refits on subsamples, with factors matched to the fit
+``held_out``   scores of held-out samples, and the use of each factor there
+``progress``   progress bars, parallel fits, and a time limit for optional work
 ============== =======================================================================
 """

@@ -1,10 +1,9 @@
-"""Scores of samples that the model had not seen: fold by fold, in the factors of the model that is shown.
+"""Out-of-fold scores of samples, in the factors of the model that is shown.
 
-Training scores flatter: on wide data classes separate even where labels mean nothing. Here the chosen model,
-with its preprocessing, is fitted again without the samples of each fold, and those get their scores from that
-fit. Factors of such a fit are turned to those of the model by the orthogonal matrix that brings their scores
-on the *other* samples nearest to each other, the predictive ones among themselves and the background among
-itself.
+Training scores are overfitted: on wide data they separate even random classes. Here the model with its
+preprocessing is fitted again without each fold, and the samples of the fold get their scores from that fit.
+The factors of each fit are rotated to those of the model by the orthogonal matrix that makes their scores on
+the *training* samples of the fold most similar, separately for predictive and background factors.
 """
 
 from __future__ import annotations
@@ -29,48 +28,49 @@ from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
 from superfactor.outcomes import Outcome
 
-# Twice a log-likelihood: useless factors gain less than this in about 19 of 20 tables (measured: noise with
-# two and four classes). A χ² of fixed predictions would say 2.71, but folds share their training samples.
+# Twice a log-likelihood ratio: factors without use gain less than this in about 19 of 20 tables (measured:
+# noise with two and four classes). A χ² for fixed predictions gives 2.71, but folds share their training
+# samples.
 _CHANCE = 6.63
-# The activation of a class that a fold has no sample of: next to no probability.
+# The activation of a class without samples in the training part of a fold: a probability close to 0.
 _UNKNOWN = -30.0
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Factors on samples that the model had not seen.
+    """Factors on held-out samples.
 
     Attributes
     ----------
     scores : array of shape (n, r)
         Out-of-fold scores, in the factors of `factor_view` of the model. Samples without an outcome are
-        never held out: they have their scores from the model itself.
+        never held out; their scores come from the model itself.
     fold : array of shape (n,) of int
-        The fold in which a sample was held out, from 0; −1 for samples without an outcome or weight.
+        The fold in which a sample is held out, from 0; −1 for samples without an outcome or weight.
     explained : float
-        The share of the deviance of held-out samples that the factors explain beside covariates and
-        intercept, after shrinking the prediction by one number where that helps; 0 is nothing.
+        The share of the deviance of held-out samples that the factors explain in addition to covariates and
+        intercept, after shrinking the prediction by one number if that helps. 0 means nothing.
     contribution : array of shape (r,)
-        The share of it that is lost without each factor; below 0 where a factor does harm. 0 where
-        nothing is explained.
+        The share of ``explained`` that is lost without each factor; negative if a factor makes the prediction
+        worse. 0 if nothing is explained.
     predictive : array of shape (r,) of bool
-        Factors that held-out samples show to be of use: more is explained than chance explains, and
-        ``contribution`` is 1 % or more.
+        Factors that improve the prediction of held-out samples: all factors together explain more than chance
+        does, and ``contribution`` is at least 1 %.
     own : array of shape (r,)
-        How each factor goes with the outcome by itself: a correlation, a concordance, or the AUC of the class
-        that becomes most likely as the factor goes up. A factor without effect has no direction: its AUC is
-        that of the class that goes with it most.
+        The relation of each factor alone to the outcome: a correlation, a concordance, or the AUC of the
+        class that becomes most likely as the score increases. For a factor without effect it is the AUC of
+        the class that it separates best.
     own_name : {"AUC", "correlation", "concordance"}
-        What ``own`` is. Of counts "correlation with log(1 + count)", or, where there are exposures,
+        The kind of ``own``. For counts "correlation with log(1 + count)", or with exposures
         "correlation with count beyond exposure": with (count − expected)/√expected, by one rate for all.
     own_of : tuple of str
-        Of which class or target it is, for each factor.
+        The class or target of ``own``, for each factor.
     activations : array of shape (n, outputs) or None
-        What the refits say of the samples they had not seen, before the inverse link; NaN of samples never
-        held out. None of records that have none.
+        Out-of-fold predictions before the inverse link; NaN for samples that are never held out. None in
+        results of earlier versions.
     signal : array of shape (n, outputs)
-        What the factors add to the prediction of held-out samples, each counted from the mean of the others:
-        on the log-odds, the log hazard or the target. NaN for samples that were not held out.
+        What the factors add to the prediction of held-out samples, relative to the mean of the training
+        samples: on the log-odds, the log hazard or the target. NaN for samples that are never held out.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class HeldOut:
     own_name: str
     own_of: tuple[str, ...]
     activations: Any = None
-    signal: Any = None  # files of earlier versions have none
+    signal: Any = None  # for files of earlier versions
 
 
 def held_out_scores(
@@ -111,10 +111,10 @@ def held_out_scores(
     n_jobs: int | None = None,
     progress: Any = None,
 ) -> HeldOut:
-    """Scores of every sample by a model that had not seen it, and what the factors are good for there.
+    """Compute out-of-fold scores of every sample, and the use of each factor for held-out samples.
 
-    The model is fitted again without the samples of each fold: its preprocessing too, its rank and weights
-    as they were chosen. `nested_scores` judges the choice as well; this is for pictures and roles of factors.
+    The model with its preprocessing is fitted again without each fold, with the same rank, ξ and λ. Use it
+    for plots and for the roles of factors. To evaluate the choice of rank, ξ and λ too, use `nested_scores`.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def held_out_scores(
     X, y
         The training data, in the form ``model.fit`` took.
     covariates, sample_weight : optional
-        Of the training data, likewise.
+        Covariates and weights of the training data.
     groups : array-like of shape (n_samples,), optional
         Samples of one group are held out together.
     cv : int, default=5
-        Folds; fewer where the rarest class has fewer samples.
+        The number of folds; reduced to the size of the rarest class.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -137,7 +137,7 @@ def held_out_scores(
     n_jobs : int or None, default=None
         Processes, as in scikit-learn.
     progress : None, True or function of (done, total), default=None
-        True shows a bar (which needs rich).
+        True shows a bar (requires rich).
 
     Returns
     -------
@@ -160,7 +160,7 @@ def held_out_scores(
     whole = fitted.preprocess(X)
     codes = inputs.as_numpy(fitted.estimator.transform(whole))
     exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
-    del whole  # refits have copies of their own
+    del whole  # refits make their own copies
     given = fitted.estimator._given(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
@@ -188,16 +188,16 @@ def held_out_scores(
             scores[test], base[test], full[test], parts[:, test] = part
             fold[test] = k
             report(k + 1, len(splits))
-    judged = np.flatnonzero(fold >= 0)
-    weight = kept[judged] / kept[judged].mean()
-    outcome, values = view.outcome, given.values[judged]
+    held = np.flatnonzero(fold >= 0)
+    weight = kept[held] / kept[held].mean()
+    outcome, values = view.outcome, given.values[held]
     deviance = outcome.deviance(fitted.estimator, values, weight)
-    none, best, contribution = _use(deviance, base[judged], full[judged], parts[:, judged])
+    none, best, contribution = _use(deviance, base[held], full[held], parts[:, held])
     explained = float((none - best) / none) if best < none else 0.0
     shown = explained > 0 and outcome.likelihood_ratio(none, best, len(values)) > _CHANCE
     predictive = shown & (contribution >= LEAST_CONTRIBUTION)
-    seen = outcome.out_of(values, None if exposures is None else exposures[judged])
-    own, of = outcome.alone(view, seen, scores[judged], weight)
+    seen = outcome.out_of(values, None if exposures is None else exposures[held])
+    own, of = outcome.alone(view, seen, scores[held], weight)
     unseen = fold[:, None] < 0
     activations, signal = (np.where(unseen, np.nan, values) for values in (full, full - base))
     figures = (explained, contribution, predictive, own, outcome.alone_called(seen), of, activations, signal)
@@ -207,7 +207,7 @@ def held_out_scores(
 def _splits(
     outcome: Outcome, given: CheckedY, weight: Any, groups: Any, cv: Any, random_state: Any
 ) -> list[tuple[Any, Any]]:
-    """Positions of training and test samples; those without an outcome, or weight, are in no test part."""
+    """Return positions of training and test samples; samples without outcome or weight are never tested."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
         raise ValueError(f"cv={cv!r}: an integer >= 2 is required")
     known = np.ones(len(weight), dtype=bool) if given.known is None else given.known
@@ -230,7 +230,7 @@ def _splits(
         (False, False): GroupKFold,
     }
     splitter = kinds[strata is not None, groups is None](**options)
-    with warnings.catch_warnings():  # of a class with fewer samples than folds
+    with warnings.catch_warnings():  # about a class with fewer samples than folds
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         found = list(splitter.split(np.zeros(len(labelled)), strata, groups))
     return [(np.union1d(labelled[train], others), labelled[test]) for train, test in found]
@@ -238,7 +238,7 @@ def _splits(
 
 @dataclass(frozen=True)
 class _Fold:
-    """What the folds share: the model and its training data; `scores` (n, r) are the model's own."""
+    """The model and its training data, shared by all folds; `scores` (n, r) are those of the model."""
 
     refit: Refit
     estimator: Any
@@ -251,15 +251,15 @@ class _Fold:
     rotation: str | None
 
     def __call__(self, train: Any, test: Any) -> tuple[Any, Any, Any, Any]:
-        """Of the samples at `test`: scores (m, r), and activations, outputs in the last dimension.
+        """Return scores (m, r) and activations of the samples at `test`; outputs are the last dimension.
 
-        Those without the factors (m, c) and with them (m, c), and what each factor adds (r, m, c).
+        Activations are without the factors (m, c), with them (m, c), and the part of each factor (r, m, c).
         """
         again = fitted_model(
             self.refit.fit(self.X, self.y, train, covariates=self.covariates, sample_weight=self.weight)
         )
         view = factor_view(again.estimator, rotation=self.rotation)
-        # All samples at once: to check a DataFrame takes as long for few of them.
+        # All samples at once: the checks of a DataFrame take as long for few samples.
         codes, offset = again.estimator._split(again.preprocess(self.X), self.covariates, "held_out_scores")
         scores = view.scores_of(inputs.as_numpy(codes))
         turn = _alignment(view, scores[train], self.view, self.scores[train])
@@ -280,7 +280,7 @@ class _Fold:
 
 
 def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> Any:
-    """The orthogonal turn (s, r) that brings scores (n, s) of a view nearest to those of another (n, r)."""
+    """Return the orthogonal matrix (s, r) that rotates scores (n, s) of a view to those of another (n, r)."""
     turn = np.zeros((scores.shape[1], own.shape[1]))
     for kind in (True, False):
         left, right = (np.flatnonzero(v.carries == kind) for v in (view, final))
@@ -291,9 +291,9 @@ def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> An
 
 
 def _use(deviance: Callable[[Any], float], base: Any, full: Any, parts: Any) -> tuple[float, float, Any]:
-    """The deviance without the factors and with them, and the share of the gain lost without each (r,)."""
+    """Return the deviance without factors and with them, and the share of the gain lost without each (r,)."""
     none = deviance(base)
-    # A prediction that is right but too sure is no reason to call its factors useless.
+    # Shrinkage, so that factors of an overconfident but useful prediction count as useful.
     shrunk = minimize_scalar(lambda s: deviance(base + s * (full - base)), bounds=(0, 1), method="bounded")
     gain = none - shrunk.fun
     if gain <= 0 or none <= 0:

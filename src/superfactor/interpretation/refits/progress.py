@@ -1,4 +1,4 @@
-"""How far a long computation has come, and what takes longer than anybody waits who has not asked for it."""
+"""Progress of long computations, and a time limit for work that the user did not request."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 Report = Callable[[int, int], object]
 
-# Longer than this nobody waits for what was not asked for.
+# The time limit of optional work.
 MOST_SECONDS = 10
-# So many fits are timed before the rest is estimated.
+# The number of fits that are timed before the total is estimated.
 _TIMED = 3
-# Ridge regression, tuned in folds, takes some ten seconds for such a table.
+# Tuned ridge regression takes about ten seconds for a table with so many entries.
 MOST_ENTRIES = 10_000_000
 
 
 class TooLong(Exception):
-    """The rest would take longer than anybody waits."""
+    """The work would exceed the time limit."""
 
 
-def patient(progress: Report | None = None) -> Report:
-    """`progress`, but TooLong as soon as all of the work is seen to take more than MOST_SECONDS."""
-    # Time at work: a machine that others use does not change what is shown.
+def time_limited(progress: Report | None = None) -> Report:
+    """Return `progress` that raises TooLong as soon as the estimated total exceeds MOST_SECONDS."""
+    # CPU time, so that other work on the machine does not change the result.
     begin = time.process_time()
 
     def report(done: int, total: int) -> None:
@@ -37,13 +37,13 @@ def patient(progress: Report | None = None) -> Report:
 
 
 def is_quick(shape: tuple[int, ...], outputs: int) -> bool:
-    """Whether regressions of so many outputs on X of this shape (n, p) are; wide tables count as (n, n)."""
+    """Return whether regressions of `outputs` on X (n, p) stay below the limit; wide X count as (n, n)."""
     n, p = shape
     return n * min(n, p) * outputs <= MOST_ENTRIES
 
 
 def in_parallel(function: Callable[..., Any], arguments: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
-    """What the function gives for each of the tuples of arguments, in their order, as soon as it is there."""
+    """Yield the result of the function for each tuple of arguments, in order, as soon as it is ready."""
     from joblib import Parallel, delayed
 
     jobs = (delayed(function)(*given) for given in arguments)
@@ -53,7 +53,7 @@ def in_parallel(function: Callable[..., Any], arguments: Iterable[Any], n_jobs: 
 
 @contextmanager
 def reporting(progress: Any, label: str) -> Iterator[Report]:
-    """A function of (done, total) to call along the way; True is a bar with this label on stderr."""
+    """Yield a function of (done, total) that reports progress; True shows a bar with this label on stderr."""
     if progress is None or progress is False:
         yield lambda done, total: None
     elif progress is True:
@@ -72,6 +72,6 @@ def _bar() -> Any:
         from rich.progress import Progress
     except ImportError as error:
         raise ImportError(
-            'progress=True: the bar needs rich, which is not installed: pip install "superfactor[cli]"'
+            'progress=True: the bar requires rich, which is not installed: pip install "superfactor[cli]"'
         ) from error
     return Progress(console=Console(stderr=True))

@@ -1,4 +1,4 @@
-"""A whole model, fitted again to some of the samples: the steps before the estimator, or a search, too."""
+"""Fit a whole model again to some of the samples: an estimator, a pipeline or a search."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from superfactor.estimators.targets import CheckedY
 
 
 class Refit:
-    """An unfitted copy of a model for refits: nobody asks for a proof, other starts or a report.
+    """An unfitted copy of a model for refits, without certificate, further starts and output.
 
-    A search stands for its ``best_estimator_`` unless it is to be repeated.
+    For a search, ``best_estimator_`` is used unless the search is to be repeated.
     """
 
     def __init__(self, model: Any, search_again: bool = False):
         self._searches = self._takes_groups = False
-        # What stands before the names of its estimator's arguments at fit, and before "groups".
+        # Prefixes of the arguments of fit, and of "groups", in a pipeline.
         self._prefix = self._groups_prefix = ""
         self._template = self._copy(model, search_again)
         if search_again and not self._searches:
             raise ValueError(
-                f"search_again=True: {type(model).__name__} has no choice to repeat; a search such as "
+                f"search_again=True: {type(model).__name__} is not a search; a search such as "
                 "SMFClassifierCV is required"
             )
 
@@ -48,31 +48,29 @@ class Refit:
             _check_cv(model)
             self._searches, self._takes_groups = True, hasattr(model.cv, "split")
             again.set_params(n_jobs=None, verbose=0)
-            if hasattr(again, "estimator"):  # scikit-learn's, around a model
+            if hasattr(again, "estimator"):  # a search of scikit-learn
                 again.set_params(estimator=self._copy(again.estimator, search_again))
                 self._groups_prefix = ""
                 return again
-        if isinstance(again, SMFMixed):  # whose y is a table, and has no figure
-            raise TypeError(
-                "SMFMixed: one outcome at a time is required here, as in the estimators of one kind"
-            )
-        quiet: dict[str, Any] = {"certify": None, "search": "off", "verbose": 0}
+        if isinstance(again, SMFMixed):  # y is a table
+            raise TypeError("model=SMFMixed: an estimator with a single outcome is required")
+        fixed: dict[str, Any] = {"certify": None, "search": "off", "verbose": 0}
         if isinstance(again, SupervisedFactorization):
-            quiet["checkpoint"] = None
-        return again.set_params(**quiet)
+            fixed["checkpoint"] = None
+        return again.set_params(**fixed)
 
     def fit(
         self, X: Any, y: Any, rows: Any, covariates: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> Any:
-        """The model fitted to the samples at `rows`.
+        """Return the model fitted to the samples at `rows`.
 
-        ξ and λ that are numbers mean the same as in a fit to all samples: F of m of n samples, each with the
-        weight n/m. That is F of the m samples with m/n times the ridges, which do not grow with the samples.
+        ξ and λ that are numbers mean the same as in a fit to all samples: each of the m of n samples has the
+        weight n/m. This is equivalent to weights of 1 and ridges multiplied by m/n.
         """
         again = clone(self._template)
         if not self._searches:
             weight = np.ones(len(y)) if sample_weight is None else sample_weight
-            _lighten(again, float(weight[rows].sum() / weight.sum()))
+            _scale_ridges(again, float(weight[rows].sum() / weight.sum()))
         given = {}
         if sample_weight is not None:
             given[f"{self._prefix}sample_weight"] = sample_weight[rows]
@@ -85,7 +83,7 @@ class Refit:
 
 
 def shuffled(given: CheckedY, rows: Any, rng: np.random.Generator) -> Any:
-    """An order (n,) of all samples that mixes up those among `rows` with a label; the others stay."""
+    """Return an order (n,) of all samples that shuffles the labelled ones among `rows`."""
     order = np.arange(len(given.values))
     known = rows if given.known is None else rows[given.known[rows]]
     order[known] = rng.permutation(known)
@@ -97,16 +95,16 @@ def _check_cv(search: Any) -> None:
     splits = cv is None or isinstance(cv, Integral) or hasattr(cv, "split")
     if isinstance(cv, PredefinedSplit) or not splits:
         raise ValueError(
-            "search_again=True: the cv of the search lists splits of all samples; None, a number or a "
+            "search_again=True: the cv of the search is a list of fixed splits; None, an integer or a "
             "splitter is required"
         )
 
 
-def _lighten(model: Any, share: float) -> None:
+def _scale_ridges(model: Any, share: float) -> None:
     """Multiply the ridges that are numbers by a share of the samples."""
     while isinstance(model, Pipeline):
         model = model.steps[-1][1]
-    # The feature model pays λ for every sample.
+    # In the feature model λ is a ridge per sample.
     names = ["lam_covariates"] if model.model == "feature" else ["lam", "lam_covariates"]
     values = {name: getattr(model, name) for name in names}
     model.set_params(**{k: v * share for k, v in values.items() if isinstance(v, Real)})

@@ -1,4 +1,4 @@
-"""Would the same features come back? Refits on parts of the samples, factors matched to the fit."""
+"""Stability of factors and their top features: refits on subsamples, with factors matched to the fit."""
 
 from __future__ import annotations
 
@@ -31,25 +31,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How often the factors of a model and their top features return.
+    """How often the factors of a model and their top features are found again.
 
     Attributes
     ----------
     table : DataFrame
-        `top_features` of the model with two further columns. ``frequency``, from 0 to 1: the share of
+        `top_features` of the model with two additional columns. ``frequency``, from 0 to 1: the share of
         resamples in which the feature is again among the top n at the same end of the same factor.
-        ``frequency_shuffled``: the same for the feature at this place where labels, or other outcomes,
-        were shuffled and mean nothing; NaN without shuffles, and where no shuffle has a feature at this
-        place.
+        ``frequency_shuffled``: the same for the feature at this place in fits to shuffled labels or other
+        outcomes; NaN without shuffles, or if no shuffle has a feature at this place.
     similarity : array of shape (n_resamples, r)
-        How alike each factor of the model and the one matched to it are, ``|cosine|`` of their correlations
-        with all features: 1 is the same factor.
+        Similarity of each factor of the model to the matched factor of a resample: ``|cosine|`` of their
+        correlations with all features. 1 means the same factor.
     n_resamples : int
-        How often the model was fitted again.
+        The number of refits.
     predictive : array of shape (r,) of bool, or None
-        Which factors the prediction would miss; the others are background.
+        Which factors contribute to the prediction; the others are background.
     similarity_shuffled : array of shape (m, r), or None
-        ``similarity`` where they were shuffled.
+        ``similarity`` for shuffled outcomes.
     shuffled : {"labels", "outcomes"}
         What was shuffled.
 
@@ -94,22 +93,21 @@ def stability(
     progress: Any = None,
     n_jobs: int | None = None,
 ) -> Stability:
-    """How often each top feature of each factor returns when some of the samples are left out.
+    """Measure how often the top features of each factor are found again if samples are left out.
 
-    The chosen estimator is fitted again to random parts of the samples, drawn without replacement
-    and class by class. Preprocessing stays as it was fitted to all samples, and a search is not
-    repeated: this is the stability of the factors, given those. Each resample is weighted up to the
-    weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched
-    one to one to those of the model such that the sum of ``|cosine|`` of their correlations with all
-    features is largest, and take their signs. In the predictive rotation a predictive factor is matched to
-    predictive ones only, and background to background: what a factor does is part of what it is.
+    The estimator is fitted again to random subsets of the samples, drawn without replacement and class by
+    class. Preprocessing is not fitted again, and a search is not repeated. Each subset is weighted up to the
+    weight of all samples, so that ξ and λ mean the same in every fit. Factors of a refit are matched one to
+    one to those of the model so that the sum of ``|cosine|`` of their correlations with all features is
+    largest, and get their signs. In the predictive rotation, predictive factors are matched to predictive
+    factors and background factors to background factors.
 
-    What resamples share with the fit returns also where outcomes mean nothing. So the same is done
-    with shuffled labels, numbers or times, and the figures stand beside the others.
+    Subsets share samples with the fit, so some features are found again even if the outcome is random. The
+    same is therefore repeated with shuffled outcomes as a reference.
 
-    Refits are full fits but for the certificate, other starts included where an optimum is hard to
-    prove; of wide X all of them share the products of samples. The time is mostly that of `n_resamples` fits
-    of a small matrix.
+    Refits are full fits without a certificate; they include further starts if an optimum is hard to prove.
+    With wide X they share the products of samples. The time is mostly that of `n_resamples` fits of a small
+    matrix.
 
     Parameters
     ----------
@@ -118,38 +116,38 @@ def stability(
     X, y
         The training data, in the form ``model.fit`` took.
     n_resamples : int, default=50
-        How often to fit again.
+        The number of refits.
     n : int, default=5
         Features at each end of a factor, as in `top_features`.
     fraction : float, default=0.8
         Share of the samples of each class in a resample, between 0 and 1.
     by : {"correlation", "weight"}, default="correlation"
-        What features are ranked by, as in `top_features`.
+        The ranking criterion of features, as in `top_features`.
     shuffles : int, default=5
-        How often the outcomes are shuffled; `n_resamples` refits are shared among the shuffles. 0 is none.
+        The number of shuffles of the outcomes. They share another `n_resamples` refits. 0 means none.
     rotation : None, "predictive", "variance" or "varimax", default=None
-        As in `factor_view`; refits are turned likewise.
+        As in `factor_view`, for the model and the refits.
     positive : class label, optional
         As in `factor_view`.
     covariates, sample_weight : optional
-        Of the training data, likewise.
+        Covariates and weights of the training data.
     random_state : int, Generator, RandomState or None, default=None
         For the choice of samples. None is a fixed seed.
     progress : None, True or function of (done, total), default=None
-        True shows a bar (which needs rich).
+        True shows a bar (requires rich).
     n_jobs : int or None, default=None
         Processes, as in scikit-learn.
 
     Returns
     -------
     stability : Stability
-        How often factors and their top features return.
+        How often factors and their top features are found again.
 
     Notes
     -----
-    A low frequency says that a feature is one of many alike; a high one that it does not hang on single
-    samples. That it means something is said by the distance to ``frequency_shuffled``, and with an error
-    bound by `stable_features`.
+    A high frequency means that a feature does not depend on single samples. A low frequency can mean that it
+    is one of many similar features. Compare it with ``frequency_shuffled``: only the difference is evidence
+    of a relation to the outcome. `stable_features` gives an error bound.
 
     Examples
     --------
@@ -166,7 +164,7 @@ def stability(
     check_count("n_resamples", n_resamples)
     if not isinstance(shuffles, Integral) or isinstance(shuffles, bool) or shuffles < 0:
         raise ValueError(f"shuffles={shuffles!r}: an integer >= 0 is required")
-    shuffles = min(shuffles, n_resamples)  # each has a refit of its own
+    shuffles = min(shuffles, n_resamples)  # at least one refit per shuffle
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
     data = model_data(fitted, X, y, covariates, "stability")
@@ -202,20 +200,20 @@ def stability(
 
 
 def _listed(table: DataFrame, values: Any) -> Any:
-    """Values (r, 2, n), by factor, end and rank, as a column of the table."""
+    """Return values (r, 2, n), by factor, end and rank, as a column of the table."""
     ends = table["end"].map({end: i for i, end in enumerate(ENDS)})
     return values[table["factor"] - 1, ends, table["rank"] - 1]
 
 
 def _mean(values: Any) -> Any:
-    """Over the first axis, of those that are no NaN; NaN where there are none."""
+    """Return the mean over the first axis without NaN; NaN if all are."""
     known = np.isfinite(values)
     total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
 class _Refits:
-    """Views of the model fitted to some of the samples."""
+    """Views of the model, fitted to some of the samples."""
 
     def __init__(
         self, fitted: FittedModel, data: ModelData, weight: Any, rotation: str | None, positive: Any
@@ -224,22 +222,22 @@ class _Refits:
         self.shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
         self.names = view_names(fitted)
         self.estimator = refittable(fitted.estimator)
-        # A constraint is on entries of the original, and does not carry over.
+        # A constraint holds for the original entries, so X cannot be compressed.
         self.compresses = fitted.estimator.constraint is None
         stored = data.X.nnz if sp.issparse(data.X) else None
         wide = self.compresses and Options().compression_pays(data.X.shape, stored)
-        # XXᵀ, of which all refits use parts.
+        # XXᵀ, of which all refits use submatrices.
         self.gram = DataMatrix(data.X).gram() if wide and not inputs.is_foreign(data.X) else None
-        # What a factor does is part of what it is, in this rotation.
+        # In this rotation predictive factors are matched to predictive ones.
         self.by_kind = rotation in (None, DEFAULT)
 
     def views(self, y: Any, parts: list[Any], n_jobs: int | None) -> Iterator[FactorView]:
-        """The factors of a fit to each part of the samples."""
+        """Return the factors of a fit to each part of the samples."""
         return in_parallel(self.view, ((y, rows) for rows in parts), n_jobs)
 
     def view(self, y: Any, rows: Any) -> FactorView:
-        """The factors of a fit to the samples at `rows`; of wide X by coordinates of their row space."""
-        X, weight, beside = inputs.take(self.data.X, rows, axis=0), self.weight[rows], self.data.covariates
+        """Return the factors of a fit to the samples at `rows`; wide X are compressed to their row space."""
+        X, weight, extra = inputs.take(self.data.X, rows, axis=0), self.weight[rows], self.data.covariates
         small = None
         if self.compresses:
             gram = None if self.gram is None else self.gram[np.ix_(rows, rows)]
@@ -251,11 +249,11 @@ class _Refits:
             X if small is None else small.rows * small.values,
             y[rows],
             rows,
-            covariates=None if beside is None else beside[rows],
+            covariates=None if extra is None else extra[rows],
             sample_weight=weight * (self.weight.sum() / weight.sum()),
         )
         source = source_of(again, self.shown)
-        if small is not None:  # X = ZVᵀ in coordinates Z, so that XᵀDS = V·ZᵀDS
+        if small is not None:  # X = ZVᵀ with coordinates Z, so XᵀDS = V·ZᵀDS
             source = replace(
                 source,
                 weights=small.expand(source.weights),
@@ -268,9 +266,9 @@ class _Refits:
 def _returns(
     view: FactorView, views: Iterable[FactorView], by: str, n: int, by_kind: bool, report: Any = None
 ) -> tuple[Any, Any]:
-    """How often top features return in other views (r, 2, n), and how alike their factors are (views, r).
+    """Return how often top features recur in other views (r, 2, n), and the similarity of factors (views, r).
 
-    NaN at the places of an end that has fewer features.
+    Places without a feature are NaN.
     """
     ends = [extremes(row, n) for row in view.shown(by)]
     found, similarity = [], []
@@ -291,16 +289,16 @@ def _returns(
 def _resamples(
     strata: Any, count: int, *, weight: Any, fraction: float, rank: int, rng: np.random.Generator
 ) -> Iterator[Any]:
-    """Positions of the samples in each resample, sorted: `fraction` of every stratum, one at least."""
+    """Yield sorted positions of the samples in each resample: `fraction` of each stratum, at least one."""
     if not isinstance(fraction, Real) or not 0 < fraction < 1:
         raise ValueError(f"fraction={fraction!r}: a number between 0 and 1 is required")
-    present = np.flatnonzero(weight)  # a sample of weight zero is no sample
+    present = np.flatnonzero(weight)  # samples with weight zero are ignored
     groups = [present[strata[present] == value] for value in np.unique(strata[present])]
     sizes = [max(1, round(fraction * len(group))) for group in groups]
     if sum(sizes) < rank:
         raise ValueError(
-            f"fraction={fraction!r}: resamples of {sum(sizes)} samples are too few for {rank} factors; "
-            "a larger fraction, or a model with fewer, is required"
+            f"fraction={fraction!r}: resamples of {sum(sizes)} samples are too small for {rank} factors; "
+            "a larger fraction or fewer factors are required"
         )
     for _ in range(count):
         chosen = [rng.choice(g, size, replace=False) for g, size in zip(groups, sizes, strict=True)]

@@ -75,7 +75,7 @@ def trusted(
 
 def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:
     """Features that return in halves of the samples, or None and why there are none."""
-    options = {"covariates": covariates, "groups": groups, "progress": progress.patient()}
+    options = {"covariates": covariates, "groups": groups, "progress": progress.time_limited()}
     try:
         return stable_features(model, X, y, **options), ""
     except progress.TooLong:

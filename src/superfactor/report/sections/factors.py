@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from superfactor.interpretation import FactorView
-from superfactor.interpretation.roles import BESIDE_NAME, beside
+from superfactor.interpretation.roles import AFTER_NAME, beyond
 from superfactor.interpretation.tables import extremes
 from superfactor.report import formats
 from superfactor.report.facts import Facts, alone, directions, judged_alone
@@ -25,8 +25,8 @@ def section(facts: Facts) -> Section:
     columns, against = facts.page.columns(facts.names, facts.up)
     (own, drawn), (paired, drawn_plain) = (_factors(facts, view) for view in (facts.view, plain.view))
     for row, bars, role, one in zip(own, drawn, facts.roles, alone(facts), strict=True):
-        row |= {"said": BESIDE_NAME[role], "alone": one}
-        bars |= {"said": BESIDE_NAME[role], "alone": f"{one.own} for {one.of}" if one.of else one.own}
+        row |= {"said": AFTER_NAME[role], "alone": one}
+        bars |= {"said": AFTER_NAME[role], "alone": f"{one.own} for {one.of}" if one.of else one.own}
     for j, (row, bars) in enumerate(zip(paired, drawn_plain, strict=True)):
         row |= {"number": int(plain.number[j]), "beside": int(plain.beside[j]) + 1}
         row["similarity"] = float(plain.similarity[j])
@@ -37,7 +37,7 @@ def section(facts: Facts) -> Section:
         "against": against,
         "supervised": own,
         "judged": judged,
-        "beside": beside(facts.roles),
+        "beyond": beyond(facts.roles),
         "separates": facts.separates,
         "plain": paired,
         "covariates": covariates(facts),

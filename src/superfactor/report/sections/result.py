@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.interpretation.roles import ROLES, beside
+from superfactor.interpretation.roles import ROLES, beyond
 from superfactor.interpretation.tables import extremes
 from superfactor.outcomes import COVARIATES
 from superfactor.report.certificate import in_plain_words
@@ -47,7 +47,7 @@ def section(facts: Facts) -> Section:
         "judged": judged_alone(facts),
         "stable": "" if stable is None else label(stable.statement, LONGEST_NOTE),
         "near": "" if near is None else label(near.statement, LONGEST_NOTE),
-        "beside": beside(facts.roles),
+        "beyond": beyond(facts.roles),
         "picture": picture(facts),
         "hidden_factors": max(0, facts.rank - FACTORS_SHOWN),
         "model": estimator.model,

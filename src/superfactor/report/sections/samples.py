@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import f
 
-from superfactor.interpretation.roles import BESIDE_NAME
+from superfactor.interpretation.roles import AFTER_NAME
 from superfactor.interpretation.tables import extremes
 from superfactor.report.facts import Facts, ToldSamples
 from superfactor.report.formats import compact, correlation, label, number, probability
@@ -113,7 +113,7 @@ def _cells(facts: Facts, row: Any) -> list[tuple[str, str]]:
 
 def factor_names(facts: Facts) -> list[str]:
     """Factor 1, …; those that are not predictive are said to be so."""
-    said = [BESIDE_NAME[role] for role in facts.roles]
+    said = [AFTER_NAME[role] for role in facts.roles]
     return [f"Factor {j}{f' ({word})' if word else ''}" for j, word in enumerate(said, start=1)]
 
 
