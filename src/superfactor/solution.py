@@ -1,4 +1,4 @@
-"""What every solver returns, and how it keeps its history."""
+"""The result of a solver, and the history of its iterations."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class History:
 
 
 class Monitor:
-    """Counts iterations, keeps the history, and asks a caller's callback whether to go on.
+    """Counts iterations, stores the history, and calls a callback that may stop the solver.
 
-    `callback(iteration, objective)` returns True to stop early. With `best_so_far`, for solvers that keep the
-    best of several starts, objectives are the lowest until then.
+    `callback(iteration, objective)` returns True to stop early. With `best_so_far`, for solvers with several
+    starts, the recorded objective is the lowest so far.
     """
 
     history: History
@@ -50,7 +50,7 @@ class Monitor:
         self._start = time.perf_counter()
 
     def record(self, objective: float, step: float, kind: str) -> None:
-        """After an iteration."""
+        """Record an iteration."""
         h = self.history
         if self.best_so_far and h.objective:
             objective = min(objective, h.objective[-1])
@@ -65,14 +65,14 @@ class Monitor:
                 self.stop_reason = f"reached the limit of {self.max_iter} iterations"
 
     def poll(self, objective: float) -> bool:
-        """Ask the callback between iterations that are not recorded; whether to stop."""
+        """Call the callback without recording an iteration; return whether to stop."""
         ask = self._callback if not self.stopped else None
         if ask is not None and ask(len(self.history), objective):
             self._stop_early()
         return self.stopped
 
     def stop(self, reason: str) -> None:
-        """End it, for a reason of the solver's own."""
+        """Stop for a reason that the solver gives."""
         self.stop_reason = self.stop_reason or reason
 
     def _stop_early(self) -> None:
@@ -81,13 +81,13 @@ class Monitor:
 
     @property
     def stopped(self) -> bool:
-        """Whether the callback or the limit ended it."""
+        """Whether the solver, the callback or the limit of iterations stopped the fit."""
         return self.stop_reason is not None
 
 
 @dataclass(frozen=True)
 class OtherStarts:
-    """Other starts that were compared with an answer, and how many of them ended at the same value."""
+    """Number of other starts that a solution was compared with, and how many ended at the same value."""
 
     starts: int = 0
     agreed: int = 0
@@ -95,7 +95,7 @@ class OtherStarts:
 
 @dataclass(frozen=True)
 class Solution:
-    """The answer of a solver.
+    """The result of a solver.
 
     Attributes
     ----------
@@ -107,24 +107,24 @@ class Solution:
     objective : float
         F at the factors.
     signal : array of shape (n, κ)
-        The activations without the covariates' part; it lives with the samples.
+        The activations without the covariates' part, stored with the samples.
     basis : callable
-        Gives a basis of the search side that nearly holds the top of its spectrum: the certificate needs
-        one on data too large to decompose, and the solver may have it already.
+        Returns a basis of the search side that nearly contains its leading eigenvectors. The certificate
+        needs one for data too large to decompose, and the solver may have one already.
     history : History
-        What happened at each iteration.
+        One entry per iteration.
     reason : str
         Why the solver stopped, in words.
     converged : bool
-        Whether it stopped because its tolerance was met.
+        Whether the tolerance was reached.
     stopped_early : bool
-        Whether a callback asked it to stop.
+        Whether a callback stopped it.
     gradient_mapping : float
         ‖Z − Π(Z − η∇F)‖/η, the measure of stationarity.
     searched : OtherStarts, optional
-        Other starts that the answer was compared with; None if there was no search for any.
+        Other starts that the solution was compared with; None without such a search.
     violation : float
-        The largest entry of Z − Π_Θ(Z): by how much the point lies outside its constraint.
+        The largest entry of Z − Π_Θ(Z), the distance of the point from its constraint set.
 
     Examples
     --------

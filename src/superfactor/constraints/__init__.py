@@ -1,14 +1,14 @@
 """Convex sets ``Θ`` on the lifted variables: projection and membership.
 
 ============== ================================ ==========================================
-set            points                           compression by X's SVD stays exact
+set            points                           compression by X's SVD is exact
 ============== ================================ ==========================================
 WholeSpace     all                              yes
 FrobeniusBall  ``‖Z‖_F ≤ radius``               yes
 Box            ``lower ≤ Z ≤ upper``            no
 NonNegative    ``Z ≥ 0``                        no
-UserSet        whatever ``project`` says        no
-Product        one set for each of A, B and γ   if it does for each of the three
+UserSet        the range of ``project``         no
+Product        one set for each of A, B and γ   if it is for all three
 ============== ================================ ==========================================
 """
 

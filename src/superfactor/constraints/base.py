@@ -1,7 +1,7 @@
-"""What a convex set ``Θ`` has to offer, and what a point of it looks like.
+"""The interface of a convex set ``Θ``, and its points.
 
 A point is one array of any shape, or a tuple of arrays such as the lifted variables ``(A, B, γ)``.
-A tuple is one joint point: squared norms of its parts add up, an empty part counts as nothing.
+A tuple is one joint point: squared norms of its parts add up, and an empty part contributes 0.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Point: TypeAlias = Array | tuple[Array, ...]
 
 
 def parts_of(Z: Point) -> tuple[Array, ...]:
-    """The arrays a point consists of."""
+    """Return the arrays of a point."""
     return Z if isinstance(Z, tuple) else (Z,)
 
 
 def same_form(Z: Point, parts: tuple[Array, ...]) -> Point:
-    """``parts`` as a tuple or as a single array, whichever ``Z`` is."""
+    """Return ``parts`` as a tuple or as a single array, like ``Z``."""
     return parts if isinstance(Z, tuple) else parts[0]
 
 
 def norm(Z: Point) -> float:
-    """Frobenius norm of a joint point, without overflow on the way (entries up to 1e300).
+    """Return the Frobenius norm of a joint point, without overflow for entries up to 1e300.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def norm(Z: Point) -> float:
     Returns
     -------
     size : float
-        NaN where an entry is.
+        NaN if an entry is NaN.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ConvexSet(ABC):
 
     Examples
     --------
-    A set of one's own needs `project` alone. Here the points whose entries add up to 1:
+    Your own set needs `project` only. This one has the points whose entries sum to 1:
 
     >>> import numpy as np
     >>> from superfactor.constraints import ConvexSet
@@ -78,16 +78,16 @@ class ConvexSet(ABC):
     True
     """
 
-    #: Does the set stay the same when the rows (or columns) of a point are rotated? Then the solver
-    #: may work in the coordinates of X's singular vectors; otherwise it needs the full matrices.
+    #: Whether rotating the rows (or columns) of its points leaves the set unchanged. The solver may then
+    #: use the coordinates of X's singular vectors; otherwise it needs the full matrices.
     rotation_invariant: bool = False
 
     @abstractmethod
     def project(self, Z: Point) -> Point:
-        """The nearest point of the set, in the form of ``Z`` (an array or a tuple of arrays)."""
+        """Return the nearest point of the set, an array or a tuple of arrays like ``Z``."""
 
     def contains(self, Z: Point, tol: float = 1e-9) -> bool:
-        """Is ``‖Z − project(Z)‖ ≤ tol·‖Z‖``? NaN is in no set."""
+        """Return whether ``‖Z − project(Z)‖ ≤ tol·‖Z‖``; False for NaN."""
         projected = parts_of(self.project(Z))
         distance = norm(tuple(z - p for z, p in zip(parts_of(Z), projected, strict=True)))
         return distance <= tol * norm(Z)

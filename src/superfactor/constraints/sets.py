@@ -1,4 +1,4 @@
-"""The sets: all points, a ball, bounds, a function of the user's, and one set for each variable."""
+"""The sets: all points, a ball, bounds, a user's function, and one set for each variable."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class WholeSpace(ConvexSet):
 
 @dataclass(frozen=True)
 class FrobeniusBall(ConvexSet):
-    """``{Z : ‖Z‖_F ≤ radius}``; for a tuple the norm is that of all its parts together.
+    """``{Z : ‖Z‖_F ≤ radius}``; for a tuple, the norm is that of all parts together.
 
     Parameters
     ----------
     radius : float
-        More than 0.
+        Positive.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class FrobeniusBall(ConvexSet):
     rotation_invariant = True
 
     def __post_init__(self) -> None:
-        # Written so that NaN fails as well.
+        # In this form NaN fails too.
         if not self.radius > 0.0:
             raise ValueError(f"radius={self.radius!r}: a positive number is required")
 
@@ -86,11 +86,11 @@ class Box(ConvexSet):
     """
 
     def __init__(self, lower: float | Array = -math.inf, upper: float | Array = math.inf) -> None:
-        # Small and independent of the data: kept as NumPy, moved to the point's library on use.
+        # Small and independent of the data: stored as NumPy, moved to the point's library on use.
         low, high = _bound("lower", lower), _bound("upper", upper)
         if np.any(low > high):
             raise ValueError(f"lower={lower!r}: must nowhere exceed upper={upper!r}")
-        # An empty box in disguise: no finite number lies at or beyond an infinite bound.
+        # Such a box is empty: no finite number lies at or beyond an infinite bound.
         if np.any(low == math.inf) or np.any(high == -math.inf):
             raise ValueError(f"lower={lower!r}, upper={upper!r}: the box contains no finite point")
         self.lower, self.upper = lower, upper
@@ -145,9 +145,9 @@ class UserSet(ConvexSet):
     ----------
     project : callable
         ``Z -> Z'``, the Euclidean projection onto a closed convex set, for the kind of point the
-        set is used with (an array, or a tuple of arrays).
+        set is used for: an array, or a tuple of arrays.
     contains : callable, optional
-        ``(Z, tol) -> bool``. Without it a point is inside if projecting hardly moves it.
+        ``(Z, tol) -> bool``. Without it, a point is inside if projection changes it by no more than rounding.
 
     Examples
     --------
@@ -221,12 +221,12 @@ class Product(ConvexSet):
         return tuple(factor.project(part) for factor, part in zip(self.factors, _triple(Z), strict=True))
 
     def contains(self, Z: Point, tol: float = 1e-9) -> bool:
-        # Each part against its own size: a small A is not excused by a large B.
+        # Each part relative to its own size: a large B must not hide an error of a small A.
         return all(factor.contains(part, tol) for factor, part in zip(self.factors, _triple(Z), strict=True))
 
 
 def resolve_constraint(constraint: ConvexSet | None) -> ConvexSet:
-    """``None`` is the whole space, a convex set is itself, anything else a ``TypeError``.
+    """Return the whole space for ``None``, and a convex set unchanged; raise a ``TypeError`` otherwise.
 
     Parameters
     ----------

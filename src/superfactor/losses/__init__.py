@@ -1,22 +1,22 @@
 """Losses ``ℓ(y, a)`` on activations: value, residual, curvature, conjugate.
 
 ===================== ==========================================================================
-file                  idea
+file                  content
 ===================== ==========================================================================
-``base``              the contract every loss keeps, and the notation
-``curvature``         second derivatives, and the sums that are asked of them
+``base``              the interface of every loss, and the notation
+``curvature``         second derivatives, and sums of them for the solvers
 ``multinomial``       the classification loss for any link
-``links``             the score functions: logistic, probit, one's own
+``links``             the score functions: logistic, probit, custom
 ``hazard``            normal tails without overflow, for probit
 ``entropy``           the dual side of the logistic loss
 ``inversion``         the dual side of any other convex loss of one activation
 ``squared``           the regression loss
-``flags``             several yes/no labels at once, with gaps
+``flags``             several yes/no labels at once, some of them missing
 ``poisson``           the loss of counts
 ``cox``               the partial likelihood of survival times, which couples the samples
-``anchored``          a loss that ignores constants, for problems that have an intercept
-``side_by_side``      several losses over columns of their own: mixed outcomes
-``risk_sets``         sums over the samples at risk, for it
+``anchored``          Cox's loss with an anchor, for problems with an intercept
+``side_by_side``      a sum of losses, each over its own columns: mixed outcomes
+``risk_sets``         sums over the samples at risk, for ``cox``
 ===================== ==========================================================================
 """
 

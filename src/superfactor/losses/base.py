@@ -1,14 +1,14 @@
-"""What a loss ``ℓ(y, a)`` has to offer to the rest of the package.
+"""The interface of a loss ``ℓ(y, a)``.
 
 Notation, used in every file of this folder:
 
 ====== ============ ==========================================================================
 symbol shape        meaning
 ====== ============ ==========================================================================
-``a``  ``(n, κ)``   activations, one row a sample
+``a``  ``(n, κ)``   activations, one row per sample
 ``Y``  ``(n, κ)``   targets: one-hot without class 0 (classification), real (regression), 0 or 1 (flags);
-                    NaN is a gap, of losses that know gaps
-``G``  ``(n, κ)``   dual points, one ``g`` a sample; ``G = ∇ℓ(y, a)`` is the residual
+                    NaN is a missing target, for losses that allow it
+``G``  ``(n, κ)``   dual points, one ``g`` per sample; ``G = ∇ℓ(y, a)`` is the residual
 ``v``  ``(n, κ)``   a direction in activation space
 ====== ============ ==========================================================================
 
@@ -32,7 +32,7 @@ import numpy as np
 from superfactor._arrays import Array, namespace
 from superfactor.losses.curvature import AnyCurvature, Curvature
 
-#: How many steps of `Loss.rebalanced` put weighted dual points in balance, rounding included.
+#: Number of steps of `Loss.rebalanced` that balance weighted dual points up to rounding.
 BALANCING_STEPS = 3
 
 
@@ -41,7 +41,7 @@ class Loss(ABC):
 
     Examples
     --------
-    Every loss is asked the same questions:
+    All losses have the same methods:
 
     >>> import numpy as np
     >>> from superfactor.losses import Loss, SquaredError
@@ -53,110 +53,110 @@ class Loss(ABC):
            [0.]]))
     """
 
-    #: Is ``ℓ(y, ·)`` convex for every ``y``?
+    #: Whether ``ℓ(y, ·)`` is convex for every ``y``.
     convex: bool
-    #: Can ``conjugate``, ``imbalance`` and ``rebalanced`` be evaluated? Else: TypeError.
+    #: Whether ``conjugate``, ``imbalance`` and ``rebalanced`` can be evaluated; otherwise they raise a
+    #: TypeError.
     has_conjugate: bool
-    #: Does what it says of a sample depend on other samples? Then they must be asked all together.
+    #: Whether the value for a sample depends on other samples. All samples must then be evaluated together.
     couples_samples: bool = False
-    #: Does a constant added to all activations change nothing? Then there is no intercept.
+    #: Whether adding a constant to all activations changes nothing. There is then no intercept.
     ignores_constants: bool = False
-    #: Is λ = "auto" of the filter model estimated from the data? Otherwise it is a fixed share of σ₁(X)².
+    #: Whether λ = "auto" of the filter model is estimated from the data. Otherwise it is a share of σ₁(X)².
     estimates_ridge: bool = True
-    #: Variance of the residuals in units of the curvature, where it is known: 1 of a likelihood without a
-    #: scale of its own. None: it is estimated with λ.
+    #: Variance of the residuals in units of the curvature, if it is known: 1 for a likelihood without a
+    #: scale parameter. None: it is estimated with λ.
     dispersion: float | None = None
-    #: ξ and λ = "auto" of the feature model, in those of classes: how much reconstruction weighs against this
-    #: loss, and what activations cost.
+    #: Factors of ξ = "auto" and λ = "auto" of the feature model, relative to classes.
     feature_xi: float = 1.0
     feature_ridge: float = 1.0
 
     def dispersions(self, n_outputs: int) -> list[float | None]:
-        """`dispersion` of each output."""
+        """Return the `dispersion` of each output."""
         return [self.dispersion] * n_outputs
 
     @abstractmethod
     def value(self, a: Array, Y: Array) -> Array:
-        """``ℓ(y_i, a_i)``, shape ``(n,)``."""
+        """Return ``ℓ(y_i, a_i)``, shape ``(n,)``."""
 
     @abstractmethod
     def residual(self, a: Array, Y: Array) -> Array:
-        """``∇_a ℓ(y_i, a_i)``, shape ``(n, κ)``."""
+        """Return ``∇_a ℓ(y_i, a_i)``, shape ``(n, κ)``."""
 
     def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
-        """Both of the above, in one pass where the loss knows how."""
+        """Return `value` and `residual`, in one pass if the loss can do so."""
         return self.value(a, Y), self.residual(a, Y)
 
     @abstractmethod
     def curvature(self, a: Array, Y: Array) -> AnyCurvature:
-        """``∇²_a ℓ(y_i, a_i)``, by ``2κ`` numbers a sample."""
+        """Return ``∇²_a ℓ(y_i, a_i)``, represented by ``2κ`` numbers per sample."""
 
     def curvature_of(self, numbers: tuple[Array, Array]) -> AnyCurvature:
-        """A curvature from its own `numbers`, weighted as it was."""
+        """Return the curvature that has these `numbers`, with its weights."""
         return Curvature(*numbers)
 
     def hessian(self, a: Array, Y: Array) -> Array:
-        """``∇²_a ℓ(y_i, a_i)``, shape ``(n, κ, κ)``."""
+        """Return ``∇²_a ℓ(y_i, a_i)``, shape ``(n, κ, κ)``."""
         return self.curvature(a, Y).matrices()
 
     def hessian_action(self, a: Array, Y: Array, v: Array) -> Array:
-        """``∇²_a ℓ(y_i, a_i) · v_i``, shape ``(n, κ)``, without the ``(n, κ, κ)`` array."""
+        """Return ``∇²_a ℓ(y_i, a_i) · v_i``, shape ``(n, κ)``, without the ``(n, κ, κ)`` array."""
         return self.curvature(a, Y).times(v)
 
     @abstractmethod
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``(α⁻, α⁺)`` with ``α⁻ I ≼ ∇²ℓ(y, a) ≼ α⁺ I`` for every ``y`` and ``‖a‖ ≤ radius``."""
+        """Return ``(α⁻, α⁺)``: ``α⁻ I ≼ ∇²ℓ(y, a) ≼ α⁺ I`` for every ``y`` and ``‖a‖ ≤ radius``."""
 
     def steepest(self, G: Array, Y: Array) -> float:
-        """No eigenvalue of ``∇²ℓ`` is larger within 1 of the activations whose residuals are ``G``.
+        """Return an upper bound on ``∇²ℓ`` within distance 1 of the activations whose residuals are ``G``.
 
-        ``α⁺``; of use where that is infinite, and infinite too where nothing is known.
+        By default ``α⁺``. Losses whose ``α⁺`` is infinite return a finite bound if they know one.
         """
         return self.curvature_bounds(int(Y.shape[-1]))[1]
 
     def best_constant(self, slope: Array) -> Array | None:
-        """Activations (κ,) of the best constant, by the mean residual at 0 (κ,).
+        """Return the activations (κ,) of the best constant, from the mean residual at 0 (κ,).
 
-        None where 0 itself is what knows nothing, as of classes.
+        None if the null model is activation 0, as for classes.
         """
         return None
 
     def informative(self, Y: Array) -> Array:
-        """The share of each sample's weight that tells something, shape ``(n, 1)``: all of it."""
+        """Return the informative share of each sample's weight, shape ``(n, 1)``: by default all of it."""
         return namespace(Y).ones_like(Y[:, :1])
 
     def digest(self, n_outputs: int) -> list[float]:
-        """Some of its values, which tell it from others: a link of the user's has no name."""
+        """Return some of its values, which identify the loss: a user's link has no name."""
         a = np.linspace(-1.5, 1.0, 3 * n_outputs).reshape(3, n_outputs)
         return [float(x) for x in self.value(a, np.eye(3, n_outputs))]
 
     @abstractmethod
     def conjugate(self, G: Array, Y: Array) -> Array:
-        """``ℓ*(y, g) = sup_a ⟨g, a⟩ − ℓ(y, a)``, shape ``(n,)``; ``+inf`` outside the domain."""
+        """Return ``ℓ*(y, g) = sup_a ⟨g, a⟩ − ℓ(y, a)``, shape ``(n,)``; ``+inf`` outside the domain."""
 
     @abstractmethod
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-        """Sums over the samples that say how far ``Σ_i weights_i g_i`` is from zero.
+        """Return sums over the samples that determine how far ``Σ_i weights_i g_i`` is from zero.
 
-        An unpenalised intercept makes the dual bound ``−inf`` unless the weighted dual points sum
-        to zero, so the sum has to vanish to rounding and not just to a solver's tolerance.
+        With an unpenalised intercept, the dual bound is ``−inf`` unless the weighted dual points sum to
+        zero. A sum below a solver's tolerance is not enough: it must be zero up to rounding.
 
         ``weights`` has shape ``(n,)`` and is non-negative.
         """
 
     @abstractmethod
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-        """``G`` after steps towards balance, each given by the imbalance of *all* samples before it.
+        """Return ``G`` after steps towards balance, each given by the imbalance of *all* samples before it.
 
-        The first step moves ``G`` into the conjugate's domain, the second balances it exactly on paper,
-        and the third removes what rounding left over.
+        The first step moves ``G`` into the conjugate's domain. The second balances it in exact arithmetic.
+        The third removes the rounding error of the second.
         """
 
 
 def check_radius(radius: float) -> float:
     """Return ``radius`` as a float; raise if it is not a non-negative number."""
     radius = float(radius)
-    # Written so that NaN fails as well.
+    # In this form NaN fails too.
     if not radius >= 0.0:
         raise ValueError(f"radius={radius!r}: a non-negative number (or inf) is required")
     return radius

@@ -10,12 +10,12 @@ from typing import NamedTuple, Protocol
 
 from superfactor._arrays import Array, eye_like, namespace
 
-# Up to this many entries the outer products of all rows may be formed.
+# The outer products of all rows are formed if they have at most this many entries.
 _OUTER = 1_000_000
 
 
 class AnyCurvature(Protocol):
-    """What is asked of a curvature ``∇²ℓ``: of samples that have one each, or share one.
+    """The interface of a curvature ``∇²ℓ``: one matrix per sample, or one for all samples.
 
     Examples
     --------
@@ -29,33 +29,33 @@ class AnyCurvature(Protocol):
 
     @property
     def numbers(self) -> tuple[Array, Array]:
-        """Two arrays ``(…, n, κ)`` that say all of it: `Loss.curvature_of` makes it again."""
+        """Two arrays ``(…, n, κ)`` from which `Loss.curvature_of` restores the curvature."""
 
     def weighted(self, weights: Array) -> AnyCurvature:
-        """That of ``Σ_i ω_i ℓ_i`` for ``ω`` of shape ``(n, 1)``."""
+        """Return the curvature of ``Σ_i ω_i ℓ_i`` for ``ω`` of shape ``(n, 1)``."""
 
     def times(self, v: Array) -> Array:
-        """The product with ``v`` of shape ``(…, n, κ)``."""
+        """Return the product with ``v`` of shape ``(…, n, κ)``."""
 
     def matrices(self) -> Array:
-        """``∇²ℓ_i`` of every sample, shape ``(…, n, κ, κ)``; a TypeError where samples share one."""
+        """Return ``∇²ℓ_i`` of every sample, shape ``(…, n, κ, κ)``; a TypeError if samples share one."""
 
     def total(self) -> Array:
-        """About its sum over the samples, shape ``(…, κ, κ)``, to precondition with."""
+        """Return about its sum over the samples, shape ``(…, κ, κ)``, as a preconditioner."""
 
     def gram(self, J: Array, convex: bool) -> Array:
-        """The second derivative in ``c`` of the loss at ``a = Jc``, for ``J`` of shape ``(n, k)``.
+        """Return the second derivative in ``c`` of the loss at ``a = Jc``, for ``J`` of shape ``(n, k)``.
 
-        Shape ``(κk, κk)``, class-major; `convex` promises that it is not negative.
+        Shape ``(κk, κk)``, class-major. `convex` states that it has no negative eigenvalue.
         """
 
     def forms(self, J: Array, directions: Array) -> Array:
-        """That along ``j_l b_cᵀ``, columns ``j_l`` of ``J`` and rows ``b_c`` of directions: ``(k, r)``."""
+        """Return the second derivatives along ``j_l b_cᵀ`` for columns of ``J``, rows ``b_c``: ``(k, r)``."""
 
     def along(self, Z: Array, directions: Array) -> Array:
-        """What a move ``z_j b_jᵀ`` changes of the residuals, seen along ``b_j``: ``(n, j)``, as ``Z``.
+        """Return the change of the residuals along ``b_j`` for a step ``z_j b_jᵀ``: ``(n, j)``, as ``Z``.
 
-        Where a sample bends downwards it counts as straight.
+        Negative curvature of a sample counts as 0.
         """
 
 
@@ -67,7 +67,7 @@ class Curvature(NamedTuple):
     diagonal : array of shape (n, κ)
         The diagonals.
     outer : array of shape (n, κ)
-        What makes up the rest.
+        The factors of the other entries.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Curvature(NamedTuple):
 
     def weighted(self, weights: Array) -> Curvature:
         """``ω_i∇²ℓ_i`` for ``ω`` of shape ``(n, 1)``."""
-        # Off the diagonal −ω·outer·outerᵀ: each has its root.
+        # Other entries are −ω·outer·outerᵀ, so each factor is multiplied by √ω.
         return Curvature(self.diagonal * weights, self.outer * namespace(weights).sqrt(weights))
 
     def times(self, v: Array) -> Array:
@@ -131,7 +131,7 @@ class Curvature(NamedTuple):
         return Z * namespace(Z).clip(self._directional(directions), 0.0, None)
 
     def _directional(self, directions: Array) -> Array:
-        """``b_jᵀ∇²ℓ_i b_j`` for rows ``b_j`` of directions: ``(n, r)``, by products: linear in κ."""
+        """``b_jᵀ∇²ℓ_i b_j`` for rows ``b_j`` of directions: ``(n, r)``, in time linear in κ."""
         diagonal, outer = self
         squares = (directions**2).T
         if directions.shape[1] == 1:
@@ -148,7 +148,7 @@ def kronecker_sum(J: Array, H: Array, convex: bool) -> Array:
         gram = xp.reshape(xp.reshape(H, (n, kappa * kappa)).T @ outer, (kappa, kappa, k, k))
         return xp.reshape(xp.permute_dims(gram, (0, 2, 1, 3)), (kappa * k, kappa * k))
     blocks: list[list[Array]] = [[None] * kappa for _ in range(kappa)]
-    chunk = max(512, 2**18 // max(k, 1))  # row blocks that stay in the cache
+    chunk = max(512, 2**18 // max(k, 1))  # blocks of rows that fit into the cache
     for start in range(0, n, chunk):
         stop = min(start + chunk, n)
         j, h = J[start:stop, :], H[start:stop, :, :]

@@ -6,7 +6,7 @@ labels ``c`` of a sample
     ``ℓ(y, a) = Σ_c log(1 + e^{a_c}) − y_c a_c,   ∇_c = σ(a_c) − y_c,   ∇²_cc = σ(a_c)(1 − σ(a_c))``,
 
 and ∇² is diagonal. With ``p = g + y`` the conjugate is ``Σ_c p_c log p_c + (1 − p_c) log(1 − p_c)`` for ``p``
-in [0, 1]; at a gap it is 0 for ``g = 0``, and infinite else.
+in [0, 1]. For a missing label it is 0 at ``g = 0`` and infinite elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from superfactor.losses.curvature import Curvature
 
 
 class FlagsLoss(Loss):
-    """The logistic losses of κ yes/no labels, added up; NaN in ``Y`` is a label that is not known.
+    """The sum of the logistic losses of κ yes/no labels; NaN in ``Y`` is a missing label.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class FlagsLoss(Loss):
     convex = True
     has_conjugate = True
     dispersion = 1.0
-    # Measured on six tables: those of classes reconstruct too much.
+    # Measured on six tables: the ξ of classes gives reconstruction too much weight.
     feature_xi = 0.01
     feature_ridge = 0.1
 
@@ -54,7 +54,7 @@ class FlagsLoss(Loss):
         return self.value_and_residual(a, Y)[1]
 
     def value_and_residual(self, a: Array, Y: Array) -> tuple[Array, Array]:
-        # ℓ = log(1 + e^z), ∇ = ±1/(1 + e^{−z}), z the activation of the other answer: digits near 0 are kept.
+        # ℓ = log(1 + e^z), ∇ = ±1/(1 + e^{−z}), z the activation of the other label: accurate near 0.
         xp = namespace(a, Y)
         sign = _signs(Y)
         z = sign * a
@@ -71,12 +71,12 @@ class FlagsLoss(Loss):
         return Curvature(diagonal, xp.zeros_like(diagonal))
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``(0, ¼)``: a label that is not known bends nothing."""
+        """``(0, ¼)``: a missing label has no curvature."""
         check_radius(radius)
         return 0.0, 0.25
 
     def informative(self, Y: Array) -> Array:
-        """The share of its labels that is known."""
+        """Return the share of its labels that is known."""
         xp = namespace(Y)
         return xp.mean(xp.abs(_signs(Y)), axis=-1, keepdims=True)
 
@@ -85,7 +85,7 @@ class FlagsLoss(Loss):
     def conjugate(self, G: Array, Y: Array) -> Array:
         xp = namespace(G, Y)
         sign = _signs(Y)
-        # The share of the other answer is ±g to all its digits; that of one's own 1 − share.
+        # The probability of the other label is ±g, without rounding; that of the own label is 1 − share.
         share = sign * G
         slack = 4.0 * float(xp.finfo(G.dtype).eps)
         inside = xp.where(sign != 0, (share >= -slack) & (share <= 1.0 + slack), G == 0)
@@ -94,21 +94,21 @@ class FlagsLoss(Loss):
         return xp.where(xp.all(inside, axis=-1), value, xp.full_like(value, math.inf))
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-        """Of every label the weight of those with 1 and of those with 0, and ``Σ_i w_i g_i``."""
+        """Return, for every label, the weight of samples with 1 and with 0, and ``Σ_i w_i g_i``."""
         xp = namespace(G, Y, weights)
         sign = _signs(Y)
         ones, zeros = (xp.where(sign == own, xp.ones_like(Y), xp.zeros_like(Y)) for own in (-1.0, 1.0))
         return xp.matmul(weights, ones), xp.matmul(weights, zeros), xp.matmul(weights, G)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-        """Into [0, 1] first; then all p of a label, or all 1 − p, shrink until ``Σ_i w_i g_i = 0``."""
+        """First ``p`` into [0, 1]; then scale all p of a label, or all 1 − p, until ``Σ_i w_i g_i = 0``."""
         for i, (ones, zeros, surplus) in enumerate(steps):
             G = _shrunk(G, Y, ones, zeros, surplus) if i else _inside(G, Y, ones, zeros)
         return G
 
 
 def _signs(Y: Array) -> Array:
-    """1 for no, −1 for yes, 0 for a gap."""
+    """Return 1 for no, −1 for yes, 0 for a missing label."""
     xp = namespace(Y)
     return xp.where(xp.isnan(Y), xp.zeros_like(Y), 1.0 - 2.0 * Y)
 
@@ -127,12 +127,12 @@ def _inside(G: Array, Y: Array, ones: Array, zeros: Array) -> Array:
 def _shrunk(G: Array, Y: Array, ones: Array, zeros: Array, surplus: Array) -> Array:
     """``p' = (1−t)p`` with ``1 − t = n₁/(n₁ + s)`` where the surplus ``s = Σwp − n₁`` is positive.
 
-    Where it is negative, the same of ``1 − p`` with ``n₀`` and ``−s``.
+    If it is negative, the same for ``1 − p`` with ``n₀`` and ``−s``.
     """
     xp = namespace(G, Y)
     counts = xp.where(surplus > 0, ones, zeros)
     size = xp.abs(surplus)
-    # Relative to Σw: a surplus below this is nothing.
+    # A surplus below this, relative to Σw, counts as 0.
     uneven = size > 1e-30 * (ones + zeros)
     t = xp.where(uneven, size / xp.where(uneven, counts + size, xp.ones_like(size)), xp.zeros_like(size))
     end = xp.where(surplus > 0, xp.zeros_like(t), xp.ones_like(t))

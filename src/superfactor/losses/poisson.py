@@ -2,10 +2,10 @@
 
     ``ℓ(y, a) = Σ_c e^{a_c} − y_c a_c + (y_c log y_c − y_c) = Σ_c y_c (e^{z_c} − 1 − z_c),   z = a − log y``
 
-is 0 where the expected count ``e^a`` is ``y``, and never below. A count of 0 costs ``e^a``. Its curvature
-``e^a`` has no bound: near 0 it vanishes, and it grows with the counts themselves.
+has its minimum 0 at the expected count ``e^a = y``. For a count of 0 it is ``e^a``. Its curvature ``e^a`` is
+neither bounded above nor away from 0.
 
-With ``m = g + y``, the expected counts behind a dual point,
+With the expected counts ``m = g + y`` of a dual point,
 
     ``ℓ*(y, g) = Σ_c m_c log m_c − m_c − (y_c log y_c − y_c)`` for ``m ≥ 0``, ``+inf`` elsewhere.
 """
@@ -20,23 +20,23 @@ from superfactor.losses.base import Loss, check_radius
 from superfactor.losses.classes.entropy import times_own_log
 from superfactor.losses.curvature import Curvature
 
-# Activations beyond which the loss is straight; in single precision a share of the largest logarithm. e^a,
-# its square and products of squares, which steps are made of, stay in range.
+# Activations beyond which the loss is linear; in single precision a share of the largest logarithm. e^a,
+# its square and products of squares, which solvers compute, do not overflow.
 _FARTHEST, _SHARE = 120.0, 0.42
-# Beyond this a power of e is no double.
+# exp overflows in double precision beyond this.
 _LARGEST_POWER = 709.0
 
 
 class PoissonLoss(Loss):
-    """``ℓ = Σ_c e^{a_c} − y_c a_c``, less what it is at best; gradient ``e^a − y``; Hessian ``diag(e^a)``.
+    """``ℓ = Σ_c e^{a_c} − y_c a_c`` minus its minimum; gradient ``e^a − y``; Hessian ``diag(e^a)``.
 
-    Targets are counts or rates, 0 or larger. Beyond ``a = 120``, 37 in single precision, the loss goes on
-    as a straight line: no count is that large, but trial points of a line search may be there, and
-    need a finite value that is worse.
+    Targets are counts or rates, 0 or larger. Beyond ``a = 120``, 37 in single precision, the loss is
+    linear. No count is that large, but trial points of a line search may be, and need a finite, larger
+    value.
 
     Examples
     --------
-    Where three are expected, three cost nothing, and none cost three:
+    If the expected count is 3, the loss of a count of 3 is 0, and the loss of a count of 0 is 3:
 
     >>> import numpy as np
     >>> from superfactor.losses import PoissonLoss
@@ -67,9 +67,9 @@ class PoissonLoss(Loss):
         expected, beyond = _expected(a)
         some = Y > 0
         safe = xp.where(some, Y, xp.ones_like(Y))
-        # Relative to its best place, so that a loss near 0 is no difference of large numbers.
+        # Relative to the minimum, so that a loss near 0 is not a difference of large numbers.
         z = a - xp.log(safe)
-        # e^z − 1 only where it is small: elsewhere it may leave the range of floats.
+        # e^z − 1 only where z is small; elsewhere it may overflow.
         small = xp.expm1(xp.clip(z, -1.0, 1.0)) * safe
         excess = xp.where(xp.abs(z) < 1.0, small, expected - Y) - safe * z
         each = xp.where(some, excess, expected) + expected * beyond
@@ -84,16 +84,16 @@ class PoissonLoss(Loss):
         return math.exp(-radius), math.exp(radius) if radius <= _LARGEST_POWER else math.inf
 
     def steepest(self, G: Array, Y: Array) -> float:
-        """``e·max e^a``, ``e^a = g + y``: within 1 of there it is no more than e times as large."""
+        """Return ``e·max e^a``, ``e^a = g + y``: within distance 1 it is at most e times as large."""
         return math.e * max(float(namespace(Y).max(G + Y)), 0.0) if Y.shape[0] else 0.0
 
     def best_constant(self, slope: Array) -> Array:
-        """The logarithm of the mean."""
+        """Return the logarithm of the mean."""
         xp = namespace(slope)
         return xp.log(xp.clip(1.0 - slope, float(xp.finfo(slope.dtype).eps), None))
 
     def informative(self, Y: Array) -> Array:
-        """The counts, on average over the outputs: with twice as many, twice as much is known."""
+        """Return the mean count over the outputs: information is proportional to the counts."""
         return namespace(Y).mean(Y, axis=1, keepdims=True)
 
     # ---------------------------------------------------------------- dual side
@@ -106,26 +106,26 @@ class PoissonLoss(Loss):
         return xp.where(inside, value, xp.full_like(value, math.inf))
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-        """``Σw``, ``Σ_i w_i y_i`` and ``Σ_i w_i g_i``."""
+        """Return ``Σw``, ``Σ_i w_i y_i`` and ``Σ_i w_i g_i``."""
         xp = namespace(G, Y, weights)
         return xp.sum(weights), xp.matmul(weights, Y), xp.matmul(weights, G)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-        """First ``m ≥ 0``; then all expected counts times one factor, until they add up to the counts."""
+        """First ``m ≥ 0``; then scale all expected counts by one factor, until they sum to the counts."""
         xp = namespace(G, Y)
         for i, (total, counts, surplus) in enumerate(steps):
             if i and bool(total > 0):
                 expected = counts + surplus
                 some = expected > 0
                 share = surplus / xp.where(some, expected, xp.ones_like(expected))
-                # Where nothing is expected of anybody, the mean is.
+                # If all expected counts are 0, use the mean count.
                 G = xp.where(some[None, :], G - share[None, :] * (G + Y), (counts / total)[None, :] - Y)
             G = xp.maximum(G, -Y)
         return G
 
 
 def _expected(a: Array) -> tuple[Array, Array]:
-    """``e^a``, and how far ``a`` is beyond where that is as large as it gets."""
+    """Return ``e^a``, at most its largest value, and how far ``a`` lies beyond that value."""
     xp = namespace(a)
     farthest = min(_FARTHEST, _SHARE * math.log(float(xp.finfo(a.dtype).max)))
     within = xp.clip(a, max=farthest)

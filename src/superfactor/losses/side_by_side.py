@@ -1,12 +1,12 @@
-"""Several outcomes at once: a loss for each over its own activations, added up.
+"""Several outcomes at once: the sum of one loss per outcome, each over its own activations.
 
-Part ``k`` has some columns of the activations, a loss ``ℓ_k`` and a weight ``v_k``. With ``m_ik`` 1 where all
-its targets of sample ``i`` are known and 0 where one is NaN,
+Part ``k`` has some columns of the activations, a loss ``ℓ_k`` and a weight ``v_k``. With ``m_ik = 1`` if all
+its targets of sample ``i`` are known, and 0 if one is NaN,
 
     ``ℓ(y_i, a_i) = Σ_k v_k m_ik ℓ_k(y_ik, a_ik)``.
 
-Gradients stand side by side, curvatures are blocks of one that is zero elsewhere, and conjugates add up:
-``(vℓ)*(g) = v·ℓ*(g/v)``. A part may couple its samples; then all of it does.
+Gradients are concatenated, the curvature is block-diagonal, and conjugates add up: ``(vℓ)*(g) = v·ℓ*(g/v)``.
+If one part couples its samples, the sum does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from superfactor.losses.curvature import AnyCurvature
 
 @dataclass(frozen=True)
 class Part:
-    """One of the losses.
+    """One of the losses with its columns and weight.
 
     Attributes
     ----------
     loss : Loss
-        Where it couples samples it was made for all of them, those without a target with weight 0.
+        If it couples samples, it was made for all of them; samples without a target have weight 0.
     start, stop : int
         Its columns.
     weight : float
@@ -52,27 +52,27 @@ class Part:
     weight: float = 1.0
 
     def of(self, x: Array) -> Array:
-        """Its columns of x (…, κ)."""
+        """Return its columns of x (…, κ)."""
         return x[..., self.start : self.stop]
 
     def known(self, Y: Array) -> tuple[Array, Array]:
-        """Its targets (n, κ_k), 0 where they are not known, and v_k where they are (n, 1), otherwise 0."""
+        """Return its targets (n, κ_k), 0 if unknown, and their weights (n, 1): v_k if known, otherwise 0."""
         xp, own = namespace(Y), self.of(Y)
         there = xp.all(own == own, axis=-1, keepdims=True)
         return xp.where(there, own, xp.zeros_like(own)), self.weight * xp.astype(there, own.dtype)
 
 
 class SideBySide(Loss):
-    """The sum of several losses over columns of their own; NaN in ``Y`` leaves that part of a sample out.
+    """The sum of several losses, each over its own columns; a part is 0 for samples with NaN in its ``Y``.
 
     Parameters
     ----------
     parts : sequence of Part
-        Their columns follow each other.
+        Their columns are consecutive.
 
     Examples
     --------
-    A label and a number, the number of the second sample not known:
+    A label and a number; the number of the second sample is missing:
 
     >>> import numpy as np
     >>> from superfactor.losses import Part, SideBySide, SquaredError, resolve_link
@@ -87,10 +87,10 @@ class SideBySide(Loss):
         self.convex: bool = all(loss.convex for loss in losses)
         self.has_conjugate: bool = all(loss.has_conjugate for loss in losses)
         self.couples_samples: bool = any(loss.couples_samples for loss in losses)
-        # ξ and λ of the feature model are one for all parts: between what these ask for.
+        # All parts share ξ and λ of the feature model: the geometric mean of their own values.
         self.feature_xi: float = _between([loss.feature_xi for loss in losses])
         self.feature_ridge: float = _between([part.weight * part.loss.feature_ridge for part in self.parts])
-        # How many sums the balance of each part takes.
+        # Number of sums in the imbalance of each part.
         self._sums = [
             len(part.loss.imbalance(one, one, np.zeros(1))) if self.has_conjugate else 0
             for part in self.parts
@@ -137,7 +137,7 @@ class SideBySide(Loss):
         return BlockCurvature(self.parts, tuple(found))
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``α⁻`` is at most 0: a target that is not known bends nothing."""
+        """Bounds over all parts; ``α⁻`` is at most 0, since a missing target has no curvature."""
         bounds = [part.loss.curvature_bounds(part.stop - part.start, radius) for part in self.parts]
         lowest = min(part.weight * low for part, (low, _) in zip(self.parts, bounds, strict=True))
         highest = max(part.weight * high for part, (_, high) in zip(self.parts, bounds, strict=True))
@@ -148,7 +148,7 @@ class SideBySide(Loss):
         return max(part.weight * bend for part, bend in zip(self.parts, found, strict=True))
 
     def informative(self, Y: Array) -> Array:
-        """The share of its parts that is known."""
+        """Return the share of its parts that is known."""
         known = [part.known(Y)[1] / part.weight for part in self.parts]
         return sum(known[1:], known[0]) / len(known)
 
@@ -188,7 +188,7 @@ class SideBySide(Loss):
 
 @dataclass(frozen=True)
 class BlockCurvature:
-    """Curvatures of parts as blocks of one, as `superfactor.losses.AnyCurvature` asks."""
+    """The block-diagonal curvature of several parts, see `superfactor.losses.AnyCurvature`."""
 
     parts: tuple[Part, ...]
     blocks: tuple[AnyCurvature, ...]
@@ -222,7 +222,7 @@ class BlockCurvature:
         return self._sum(lambda block, own: block.along(Z, own), directions)
 
     def _sum(self, asked: Callable[[AnyCurvature, Array], Array], directions: Array) -> Array:
-        """The sum of what blocks answer about their columns of directions (r, κ)."""
+        """Return the sum of `asked(block, its columns of directions (r, κ))` over the blocks."""
         found = [
             asked(block, part.of(directions)) for part, block in zip(self.parts, self.blocks, strict=True)
         ]
@@ -230,12 +230,12 @@ class BlockCurvature:
 
 
 def _between(values: Sequence[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return math.prod(values) ** (1 / len(values))
 
 
 def _diagonal(blocks: Sequence[Any]) -> Array:
-    """Square blocks (…, k, k) along the diagonal of one matrix."""
+    """Return the block-diagonal matrix of square blocks (…, k, k)."""
     xp, sizes = namespace(blocks[0]), [int(block.shape[-1]) for block in blocks]
     shape, rows = blocks[0].shape[:-2], []
     for i, block in enumerate(blocks):

@@ -23,7 +23,8 @@ class SquaredError(Loss):
 
     convex = True
     has_conjugate = True
-    # Measured on fourteen tables: it bends eight times as much as the logistic loss, and noise is larger.
+    # Measured on fourteen tables: its curvature is eight times that of the logistic loss, and noise is
+    # larger.
     feature_ridge = 100.0
 
     def __repr__(self) -> str:
@@ -49,7 +50,7 @@ class SquaredError(Loss):
         return 2.0, 2.0
 
     def best_constant(self, slope: Array) -> Array:
-        """The mean."""
+        """Return the mean."""
         return -0.5 * slope
 
     def conjugate(self, G: Array, Y: Array) -> Array:

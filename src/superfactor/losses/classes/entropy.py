@@ -15,7 +15,7 @@ from superfactor._arrays import Array, namespace
 
 
 def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
-    """Probabilities ``(p_0, p)`` of shapes ``(n, 1)`` and ``(n, κ)`` behind the dual points."""
+    """Return the probabilities ``(p_0, p)`` of dual points, shapes ``(n, 1)`` and ``(n, κ)``."""
     xp = namespace(G, Y)
     # (1 − Σy) − Σg instead of 1 − Σp: for y ≠ 0 this is −Σg, exact down to the smallest p_0.
     base = (1.0 - xp.sum(Y, axis=1, keepdims=True)) - xp.sum(G, axis=1, keepdims=True)
@@ -23,19 +23,19 @@ def simplex_point(G: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def _slack(p: Array) -> float:
-    """How far below zero the rounding of ``g + y`` and of the sum for ``p_0`` can put a zero."""
+    """Return how far below zero rounding of ``g + y`` and of the sum for ``p_0`` can put a zero."""
     return 4.0 * int(p.shape[1]) * float(namespace(p).finfo(p.dtype).eps)
 
 
 def times_own_log(x: Array) -> Array:
-    """``x log x``, and 0 at 0 and, by rounding, below."""
+    """Return ``x log x``; 0 at 0, and below 0, where rounding may put a zero."""
     xp = namespace(x)
     safe = xp.where(x > 0, x, xp.ones_like(x))
     return safe * xp.log(safe)
 
 
 def conjugate(G: Array, Y: Array) -> Array:
-    """Negative entropy, shape ``(n,)``; components below zero by mere rounding count as zero."""
+    """Return the negative entropy, shape ``(n,)``; components below zero by rounding count as zero."""
     xp = namespace(G, Y)
     base, p = simplex_point(G, Y)
     slack = _slack(p)
@@ -45,7 +45,7 @@ def conjugate(G: Array, Y: Array) -> Array:
 
 
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-    """``n = Σ_i w_i y_i`` and the surplus ``s − n = Σ_i w_i g_i``, both over all κ+1 classes."""
+    """Return ``n = Σ_i w_i y_i`` and the surplus ``s − n = Σ_i w_i g_i``, both over all κ+1 classes."""
     xp = namespace(G, Y, weights)
     base_target = 1.0 - xp.sum(Y, axis=1, keepdims=True)
     counts = xp.matmul(weights, xp.concat([base_target, Y], axis=1))
@@ -54,7 +54,7 @@ def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
 
 
 def rebalanced(G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-    """Onto the simplex first; then mix with one shared vector until ``Σ_i w_i p_i = Σ_i w_i y_i``."""
+    """Project onto the simplex; then mix with one shared vector until ``Σ_i w_i p_i = Σ_i w_i y_i``."""
     for i, (counts, surplus) in enumerate(steps):
         G = _mixed(G, Y, counts, surplus) if i else _inside(G, Y, counts)
     return G
@@ -64,11 +64,11 @@ def _mixed(G: Array, Y: Array, counts: Array, surplus: Array) -> Array:
     """``p' = (1−t)p + tρ`` with ``ρ = [n + (1−t)/t·(n−s)]/Σw``, ``n = Σwy``, ``s = Σwp``.
 
     Takes the smallest ``t`` that leaves ρ in the simplex: ``1/t = 1 + min_{s_c > n_c} n_c/(s_c − n_c)``
-    over all κ+1 classes. ``t = 0`` where nothing is out of balance, ``t = 1`` is always feasible.
+    over all κ+1 classes. ``t = 0`` if all classes are balanced; ``t = 1`` is always feasible.
     """
     xp = namespace(G, Y)
     total = xp.sum(counts)
-    # Relative to Σw: a surplus below this is nothing, and n/surplus would overflow.
+    # A surplus below this, relative to Σw, counts as 0: n/surplus would overflow.
     positive = surplus > 1e-30 * total
     room = xp.where(
         positive, counts / xp.where(positive, surplus, xp.ones_like(surplus)), xp.full_like(surplus, math.inf)
@@ -86,7 +86,7 @@ def _inside(G: Array, Y: Array, counts: Array) -> Array:
     """Move ``G`` onto the simplex, and off the classes whose total weight is zero.
 
     A class that no sample has must get probability zero everywhere: ``Σ w_i p_ic = 0`` has no other
-    solution. Renormalising keeps the rest of the point; mixing would replace it altogether.
+    solution. Renormalising keeps the other probabilities; mixing would replace them.
     """
     xp = namespace(G, Y, counts)
     if not bool(xp.sum(counts) > 0):
@@ -98,10 +98,10 @@ def _inside(G: Array, Y: Array, counts: Array) -> Array:
     if not bool(xp.any(bad)):
         return G
     p = xp.where(bad, xp.zeros_like(p), p)
-    # A row with nothing left takes the class frequencies; Σ of them is positive as Σw is.
+    # A row of zeros gets the class frequencies, whose sum is positive since Σw is.
     frequencies = xp.broadcast_to((counts / xp.sum(counts))[None, :], p.shape)
     row = xp.sum(p, axis=1, keepdims=True)
     p = xp.where(row > 0, p, frequencies)
     p = p / xp.where(row > 0, row, xp.ones_like(row))
-    # Rows that were fine keep their digits.
+    # Rows that were on the simplex stay exactly as they are.
     return xp.where(xp.any(bad, axis=1, keepdims=True), p[:, 1:] - Y, G)

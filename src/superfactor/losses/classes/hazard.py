@@ -1,9 +1,9 @@
-"""The hazard of the standard normal distribution, safe in both tails, in array-API operations.
+"""The hazard of the standard normal distribution, accurate in both tails, in array-API operations.
 
 ``Φ`` is the distribution function, ``φ`` the density and ``r(x) = φ(x)/Φ(−x)`` the hazard (the
 inverse Mills ratio). Everything is expressed through ``erfcx(z) = exp(z²) erfc(z)`` at ``z ≥ 0``,
-which neither over- nor underflows. The standard has no such function, so a Chebyshev series
-provides it: the same lines then run on every array library and keep the dtype.
+which neither over- nor underflows. The array API has no ``erfcx``, so a Chebyshev series computes it:
+this runs on every array library and keeps the dtype.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ def erfcx(z: Array) -> Array:
 
 
 class NormalTail(NamedTuple):
-    """What the two tails look like from ``x ≥ 0``; every field has the shape of ``x``."""
+    """Both tails at ``x ≥ 0``; every field has the shape of ``x``."""
 
     log_upper: Array  # log Φ(−x): the small tail
-    log_lower: Array  # log Φ(x): the large one
+    log_lower: Array  # log Φ(x): the large tail
     hazard: Array  # r(x)  = φ(x)/Φ(−x), about x + 1/x
     reverse: Array  # r(−x) = φ(x)/Φ(x), vanishing like φ
 
 
 def normal_tail(x: Array) -> NormalTail:
-    """Tail probabilities and hazards at ``x ≥ 0`` (any magnitude whose square is finite)."""
+    """Return tail probabilities and hazards at ``x ≥ 0`` whose square is finite."""
     xp = namespace(x)
     scaled = erfcx(x * math.sqrt(0.5))
     exponent = -0.5 * x * x

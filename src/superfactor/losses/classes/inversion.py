@@ -6,7 +6,7 @@ both labels give the same equation ``ρ(x) = t``, ``ρ(x) = s·ℓ'(y, s·x) > 0
 
     ``ℓ*(y, g) = g·a − ℓ(y, a)`` at its solution;   0 at ``g = 0``;   ``+inf`` at the wrong sign.
 
-The work is done in float64 whatever the input, because ``g·a − ℓ`` cancels.
+All computations are in float64, because ``g·a − ℓ`` loses digits by cancellation.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from collections.abc import Callable, Sequence
 from superfactor._arrays import Array, namespace
 from superfactor.losses.base import Loss
 
-_LARGEST = 1e150  # squares of activations have to stay finite
+_LARGEST = 1e150  # squares of activations must stay finite
 _MAX_STEPS = 200
-# Below this residuals lose their digits to underflow. ℓ* is convex with ℓ*(0) = 0 and negative a
-# little further in, so that the 0 put in its place is an upper bound, as a certificate needs it.
+# Smaller residuals lose digits by underflow and count as 0. ℓ* is convex with ℓ*(0) = 0 and negative for
+# slightly larger g, so the value 0 is an upper bound, as a certificate needs.
 _SMALLEST = 1e-300
 
 
 def _asinh_midpoint(low: Array, high: Array) -> Array:
-    """Bisect on the scale of ``asinh``: linear near 0, by orders of magnitude far out."""
+    """Bisect on the scale of ``asinh``: linear near 0, logarithmic far from 0."""
     xp = namespace(low, high)
     return xp.sinh(0.5 * (xp.asinh(low) + xp.asinh(high)))
 
@@ -42,14 +42,13 @@ def _grow(end: Array, rho: Callable[[Array], Array], target: Array) -> Array:
 
 
 def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
-    """Activations ``a`` with ``ℓ'(y, a) = g``, and whether one was found; both ``(n, 1)``.
+    """Return activations ``a`` with ``ℓ'(y, a) = g``, and whether one was found; both ``(n, 1)``.
 
     ``G`` and ``Y`` are float64 of shape ``(n, 1)`` with ``s·g > 0``. Newton's method inside a
-    bracket that only shrinks: on ``log ρ``, which spans hundreds of orders of magnitude almost
-    linearly, and on ``ρ`` itself in the last steps from above; for a convex and log-concave ``ρ``
-    such as the normal hazard those do not overshoot. A step that leaves the bracket, or one taken
-    after an error that had not been halved, is replaced by bisection, so that any increasing ``ρ``
-    is solved.
+    bracket that only shrinks: on ``log ρ``, which is almost linear over hundreds of orders of
+    magnitude, and on ``ρ`` itself in the last steps from above. For a convex and log-concave ``ρ``,
+    such as the normal hazard, these do not overshoot. Bisection replaces a step that leaves the
+    bracket or follows a step that did not halve the error, so any increasing ``ρ`` is solved.
     """
     xp = namespace(G, Y)
     sign = 1.0 - 2.0 * Y
@@ -76,7 +75,7 @@ def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
         error = xp.abs(log_ratio)
         step = xp.where(below | (error > 0.5), value * log_ratio, value - target)
         step = step / xp.where(usable, slope, ones)
-        # Either the equation or its solution is met to rounding; near x = 0 only the first can be.
+        # Stop when the equation or x is accurate to rounding; near x = 0 only the equation can be.
         met = usable & ((error <= 4.0 * eps) | (xp.abs(step) <= 2.0 * eps * xp.abs(x)))
         closed = high - low <= 2.0 * eps * (xp.abs(low) + xp.abs(high))
         done = done | met | closed
@@ -85,7 +84,7 @@ def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
         candidate = x - step
         trusted = usable & (error <= 0.5 * last_error) & (candidate > low) & (candidate < high)
         following = xp.where(trusted, candidate, _asinh_midpoint(low, high))
-        # A bisection may enlarge the error: the Newton step after it is trusted afresh.
+        # Bisection may increase the error, so the next Newton step is not compared with it.
         last_error = xp.where(trusted, error, xp.full_like(error, math.inf))
         x = xp.where(done, x, following)
     found = xp.abs(rho(x) - target) <= 1e-8 * target
@@ -93,7 +92,7 @@ def solve_residual(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array]:
-    """``(G, Y, t, interior)`` in float64; a harmless ``g`` where the given one is not interior."""
+    """Return ``(G, Y, t, interior)`` in float64; a ``g`` that is not interior is replaced by one that is."""
     xp = namespace(G, Y)
     G, Y = xp.astype(G, xp.float64), xp.astype(Y, xp.float64)
     t = (1.0 - 2.0 * Y) * G
@@ -102,7 +101,7 @@ def _prepare(loss: Loss, G: Array, Y: Array) -> tuple[Array, Array, Array, Array
 
 
 def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
-    """``ℓ*(y, g)``, shape ``(n,)``."""
+    """Return ``ℓ*(y, g)``, shape ``(n,)``."""
     xp = namespace(G, Y)
     safe, labels, t, interior = _prepare(loss, G, Y)
     a, found = solve_residual(loss, safe, labels)
@@ -115,7 +114,7 @@ def conjugate(loss: Loss, G: Array, Y: Array) -> Array:
 
 
 def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
-    """The weighted sums of ``|g|`` over the samples of label 1 and of label 0, shape ``(1,)`` each."""
+    """Return the weighted sums of ``|g|`` over samples of label 1 and of label 0, shape ``(1,)`` each."""
     xp = namespace(G, Y, weights)
     t = xp.clip((1.0 - 2.0 * Y) * G, min=0.0)
     return xp.matmul(weights, t * Y), xp.matmul(weights, t * (1.0 - Y))
@@ -124,7 +123,7 @@ def imbalance(G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
 def rebalanced(G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
     """Scale down the heavier of the two signs (labels) until ``Σ_i w_i g_i = 0``.
 
-    The domain is an interval from 0 for either label, so shrinking never leaves it.
+    For each label the domain is an interval that begins at 0, so scaling down never leaves it.
     """
     xp = namespace(G, Y)
     sign = 1.0 - 2.0 * Y

@@ -2,7 +2,7 @@
 
 The probability of class ``c ≥ 1`` is ``h(a_c)/(1 + Σ_d h(a_d))``; class 0 has score 1. A link is
 strictly increasing and twice differentiable with ``h(0) = 1``. It enters the loss through ``log h``
-only: ``h`` itself overflows where ``log h`` is a modest number.
+only, since ``h`` itself can overflow where ``log h`` is moderate.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ class Link(ABC):
     (array([0., 2.]), array([1., 1.]))
     """
 
-    #: True only where ``log h(a) = a``; the loss then skips the chain rule.
+    #: Whether ``log h(a) = a``; the loss then skips the chain rule.
     linear: bool = False
 
     @abstractmethod
     def log_h(self, a: Array) -> Array:
-        """``log h(a)``, finite wherever that number is."""
+        """Return ``log h(a)``, finite for finite values."""
 
     @abstractmethod
     def d_log_h(self, a: Array) -> Array:
-        """``u(a) = (log h)'(a) = h'(a)/h(a) > 0``."""
+        """Return ``u(a) = (log h)'(a) = h'(a)/h(a) > 0``."""
 
     @abstractmethod
     def d2_log_h(self, a: Array) -> Array:
-        """``u'(a) = (log h)''(a)``."""
+        """Return ``u'(a) = (log h)''(a)``."""
 
     def log_h_and_slope(self, a: Array) -> tuple[Array, Array]:
-        """``(log h(a), u(a))``; override where the two share work."""
+        """Return ``(log h(a), u(a))``; override this if the two share work."""
         return self.log_h(a), self.d_log_h(a)
 
     @abstractmethod
     def convex(self, n_outputs: int) -> bool:
-        """Is the loss convex in its ``n_outputs`` activations, for every label?
+        """Return whether the loss is convex in its ``n_outputs`` activations, for every label.
 
-        With one output that holds if and only if ``log(h/(1+h))`` and ``−log(1+h)`` are concave.
-        With more, practically ``exp`` alone is left.
+        With one output it is convex if and only if ``log(h/(1+h))`` and ``−log(1+h)`` are concave. With
+        more outputs, hardly any link but ``exp`` is convex.
         """
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``(α⁻, α⁺)`` for ``‖a‖ ≤ radius``; unless overridden ``α⁺ = inf``, ``α⁻`` 0 or −inf."""
+        """Return ``(α⁻, α⁺)`` for ``‖a‖ ≤ radius``; by default ``α⁺ = inf`` and ``α⁻`` is 0 or −inf."""
         check_radius(radius)
         return (0.0 if self.convex(n_outputs) else -math.inf), math.inf
 
@@ -99,15 +99,15 @@ class Logistic(Link):
         """``α⁺ = 1/4`` (κ=1) or ``1/2`` (Böhning); ``α⁻ = e^{−M}/(1+e^{−M}+(κ−1)e^{M})²``.
 
         The Hessian ``diag(p) − ppᵀ`` is a diagonally dominant M-matrix, so its smallest eigenvalue
-        is at least its smallest row sum ``min_c p_c p_0``; over ``|a_c| ≤ M`` that is least where
-        ``a_c = −M`` and the others are ``M``.
+        is at least its smallest row sum ``min_c p_c p_0``. Over ``|a_c| ≤ M`` the minimum is at
+        ``a_c = −M`` with all others ``M``.
         """
         radius = check_radius(radius)
         upper = 0.25 if n_outputs == 1 else 0.5
         if n_outputs == 1:
             decay = math.exp(-radius)
             return decay / (1.0 + decay) ** 2, upper
-        # Multiplied through by e^{−2M}, so that a large radius underflows to 0, never overflows.
+        # Multiplied by e^{−2M}, so that a large radius underflows to 0 instead of overflowing.
         one, two, three = (math.exp(-k * radius) for k in (1, 2, 3))
         return three / (one + two + (n_outputs - 1)) ** 2, upper
 
@@ -117,7 +117,7 @@ class Probit(Link):
     """``h(a) = Φ(a)/Φ(−a)``: for two classes ``P(y=1) = Φ(a)``.
 
     ``log h`` is odd, its slope ``u = r(a) + r(−a)`` even (``r`` the normal hazard), so everything
-    is evaluated at ``|a|``, where :mod:`superfactor.losses.classes.hazard` is safe. Finite for
+    is evaluated at ``|a|``, where :mod:`superfactor.losses.classes.hazard` is accurate. Finite for
     ``|a| ≤ 1e150``.
 
     Examples
@@ -182,8 +182,8 @@ class CustomLink(Link):
 
     Examples
     --------
-    The softplus link ``h(a) = log(1 + e^a)/log 2``. Its loss is *not* convex: the curvature goes
-    down to −0.060, so it stays declared as such.
+    The softplus link ``h(a) = log(1 + e^a)/log 2``. Its loss is *not* convex: its smallest curvature
+    is −0.060. So `convex` stays False.
 
     >>> import numpy as np
     >>> from superfactor.losses import CustomLink, resolve_link

@@ -1,4 +1,4 @@
-"""The multinomial log-likelihood loss behind every classifier of the package.
+"""The multinomial log-likelihood loss, which every classifier of the package uses.
 
     ``ℓ(y, a) = log(1 + Σ_c h(a_c)) − Σ_c 1{y=c} log h(a_c)``
 
@@ -28,7 +28,7 @@ class Multinomial(Loss):
     link : Link
         The score function.
     n_outputs : int, default 1
-        κ, the number of classes less one. Convexity, and with it the conjugate, depends on it.
+        κ, the number of classes minus one. Convexity and the conjugate depend on it.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Multinomial(Loss):
     array([1.1 , 0.24])
     """
 
-    # Measured: a fixed share predicts best where only the order of the activations counts.
+    # Measured: a fixed share predicts best if only the order of the activations matters.
     estimates_ridge = False
     dispersion = 1.0
 
@@ -77,13 +77,13 @@ class Multinomial(Loss):
             return Curvature(p * rest, p)
         log_h, slope = self.link.log_h_and_slope(a)
         p, rest = _probability_and_complement(log_h)
-        # Paired so that 0·u·u cannot become 0·inf for a huge slope u.
+        # In this order, 0·u·u does not become 0·inf for a huge slope u.
         diagonal = (p * slope) * (rest * slope)
         diagonal = diagonal + _value_and_excess(log_h, Y)[1] * self.link.d2_log_h(a)
         return Curvature(diagonal, p * slope)
 
     def probabilities(self, a: Array) -> Array:
-        """Class probabilities, shape ``(n, κ+1)``, class 0 first; rows sum to 1."""
+        """Return class probabilities, shape ``(n, κ+1)``, class 0 first; rows sum to 1."""
         xp = namespace(a)
         base, scores = _scaled_scores(self.link.log_h(a))
         scores = xp.concat([base, scores], axis=1)
@@ -121,14 +121,14 @@ class Multinomial(Loss):
 
 
 def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
-    """``ℓ``, shape ``(n,)``, and ``d = p − Y``, shape ``(n, κ)``, from ``log h`` and one-hot ``Y``.
+    """Return ``ℓ``, shape ``(n,)``, and ``d = p − Y``, shape ``(n, κ)``, from ``log h`` and one-hot ``Y``.
 
-    Scores are taken relative to the sample's own class, so that neither a loss nor a ``1 − p`` near
-    zero is ever the difference of two large numbers.
+    Scores are relative to the sample's own class, so that a loss or a ``1 − p`` near zero is not a
+    difference of two large numbers.
     """
     xp = namespace(log_h, Y)
     if log_h.shape[-1] == 1:
-        # ℓ = log(1 + e^z), d = ±1/(1 + e^{−z}), z = log h of the other class against one's own.
+        # ℓ = log(1 + e^z), d = ±1/(1 + e^{−z}), z = log h of the other class minus that of the own class.
         sign = 1.0 - 2.0 * Y
         z = sign * log_h
         size = xp.abs(z)
@@ -139,18 +139,18 @@ def _value_and_excess(log_h: Array, Y: Array) -> tuple[Array, Array]:
     not_own = 1.0 - Y
     own = xp.sum(Y * log_h, axis=-1, keepdims=True)
     z = log_h - own
-    top = xp.maximum(xp.max(z, axis=-1, keepdims=True), -own)  # ≥ 0: one's own class has z = 0
+    top = xp.maximum(xp.max(z, axis=-1, keepdims=True), -own)  # ≥ 0: the own class has z = 0
     e = xp.exp(z - top) * not_own
     others = xp.sum(e, axis=-1, keepdims=True)
     others = others + xp.exp(-own - top) * xp.sum(Y, axis=-1, keepdims=True)  # class 0, if not own
-    # log Σ e^z = top + log(e^{−top} + others), exact to the last digit also where top = 0.
+    # log Σ e^z = top + log(e^{−top} + others), exact to the last digit if top = 0.
     value = top + xp.log1p(others + xp.expm1(-top))
     excess = (e - Y * others) / (others + xp.exp(-top))
     return value[..., 0], excess
 
 
 def _scaled_scores(log_h: Array) -> tuple[Array, Array]:
-    """Scores of class 0, ``(n, 1)``, and the others, ``(n, κ)``, divided by the row's largest."""
+    """Return scores of class 0, ``(n, 1)``, and of the others, ``(n, κ)``, divided by the row's largest."""
     xp = namespace(log_h)
     top = xp.max(log_h, axis=-1, keepdims=True)
     top = 0.5 * (top + xp.abs(top))
@@ -158,27 +158,27 @@ def _scaled_scores(log_h: Array) -> tuple[Array, Array]:
 
 
 def _probability_and_complement(log_h: Array) -> tuple[Array, Array]:
-    """``p`` and ``1 − p``, both ``(n, κ)`` and both accurate near zero."""
+    """Return ``p`` and ``1 − p``, both ``(n, κ)`` and both accurate near zero."""
     xp = namespace(log_h)
     base, scores = _scaled_scores(log_h)
     others_sum = xp.sum(scores, axis=-1, keepdims=True)
     total = base + others_sum
     if log_h.shape[-1] == 1:
         return scores / total, base / total
-    # A class with the largest score 1 has Σ − 1 left; no other can lose digits in total − score.
+    # For the class with the largest score 1, 1 − p is Σ − 1; the others lose no digits in total − score.
     rest = base + (others_sum - scores)
     return scores / total, rest / total
 
 
 def resolve_link(link: str | Link, n_outputs: int) -> Multinomial:
-    """The loss for a link given by name or as an object.
+    """Return the loss for a link given by name or as an object.
 
     Parameters
     ----------
     link : {"logistic", "probit"} or Link
     n_outputs : int
-        κ, the number of classes less one. ``"probit"`` is for two classes: with more its loss is
-        not convex and the model has no probit reading.
+        κ, the number of classes minus one. ``"probit"`` requires two classes: with more, its loss is
+        not convex and the model is not a probit model.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""The loss of survival times: risk sets, the partial likelihood, and an anchor for its intercept."""
+"""The loss of survival times: risk sets, the partial likelihood, and an anchor for the intercept."""

@@ -1,13 +1,13 @@
-"""A loss that ignores constants, for problems with an intercept: that gets a value, and nothing else changes.
+"""A loss that ignores constants, with a term that determines the intercept and changes nothing else.
 
-A constant added to all activations changes nothing in Cox's partial likelihood: an intercept would be free.
-With ``ā = Σ_i ω_i a_i/N``, ``N = Σ_i ω_i``,
+Cox's partial likelihood does not change if a constant is added to all activations, so an intercept would be
+undetermined. With ``ā = Σ_i ω_i a_i/N``, ``N = Σ_i ω_i``,
 
     ``Σ_i ω_i ℓ_i(a) + N·ā²``
 
-has one minimum in it, at ``ā = 0``, where the term is zero: with an intercept that costs nothing, the lowest
-value and all differences between samples are those of the loss alone. Dual points sum to zero there, and for
-those the conjugate is that of the loss alone, too.
+has one minimum in the constant, at ``ā = 0``, where the term is zero. With an unpenalised intercept, the
+minimum and all differences between samples are therefore those of the loss alone. Dual points of such a
+problem sum to zero, and for these the conjugate is that of the loss alone.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from superfactor.losses.curvature import AnyCurvature
 
 
 class Anchored(Loss):
-    """``loss`` of one output with ``N·ā²`` added, for problems that have an intercept.
+    """``loss`` of one output plus ``N·ā²``, for problems with an intercept.
 
     Parameters
     ----------
     loss : Loss
         One that ignores constants and couples its samples.
     weights : array of shape (n,)
-        ω, those it was made with.
+        ω, the weights that the loss was made with.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Anchored(Loss):
         return self.loss.digest(n_outputs)
 
     def conjugate(self, G: Array, Y: Array) -> Array:
-        """That of the loss alone: dual points of a problem with an intercept sum to zero."""
+        """Return the conjugate of the loss alone: dual points of a problem with an intercept sum to zero."""
         return self.loss.conjugate(G, Y)
 
     def imbalance(self, G: Array, Y: Array, weights: Array) -> tuple[Array, ...]:
@@ -94,7 +94,7 @@ class Anchored(Loss):
         return xp.sum(weights), xp.matmul(weights, G)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-        """Without their weighted mean, which is rounding at a point that is best in the intercept."""
+        """Subtract the weighted mean, which is only a rounding error where the intercept is optimal."""
         for total, surplus in steps:
             G = G - (surplus / total)[None, :] if bool(total > 0) else G
         return G
@@ -102,9 +102,9 @@ class Anchored(Loss):
 
 @dataclass(frozen=True)
 class AnchoredCurvature:
-    """``∇² + 2ωωᵀ/N``, as `superfactor.losses.AnyCurvature` asks.
+    """``∇² + 2ωωᵀ/N``, see `superfactor.losses.AnyCurvature`.
 
-    The second of the `numbers` of ``inner`` is what multiplies rows: ω where it is weighted, otherwise 1.
+    The second of the `numbers` of ``inner`` is the factor of each row: ω if it is weighted, otherwise 1.
     """
 
     inner: AnyCurvature
@@ -143,7 +143,7 @@ class AnchoredCurvature:
 
 
 def weighted_mean(weights: Any, x: Array) -> Array:
-    """Over the samples of x (…, n, k), by weights (n,) in NumPy: (…, 1, k)."""
+    """Return the mean over the samples of x (…, n, k) with weights (n,) in NumPy: (…, 1, k)."""
     xp = namespace(x)
     share = cast(moved(weights / weights.sum(), x), x)
     return xp.sum(share[:, None] * x, axis=-2, keepdims=True)

@@ -1,39 +1,40 @@
-"""Cox's partial likelihood: outcomes that are times, some of them not seen to the end.
+"""Cox's partial likelihood: survival times, some of them censored.
 
 With times ``t``, events ``δ``, weights ``ω`` and ``d = ωδ``, the sums ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}`` over
 those at risk and ``D_i = Σ_{t_j=t_i} d_j`` over events of one time, half the partial-likelihood deviance is
 
     ``Σ_i ω_i ℓ_i,   ℓ_i = δ_i (log(S_i/D_i) − a_i)``.
 
-Let ``P_ij = ω_j e^{a_j} 1{t_j≥t_i}/S_i``, the chance that the event of ``i`` had been that of ``j``. Then
+Let ``P_ij = ω_j e^{a_j} 1{t_j≥t_i}/S_i``, the probability that the event of ``i`` happens to ``j``. Then
 
     ``E = Pᵀd − d,   ∇² = diag(Pᵀd) − Pᵀ diag(d) P``.
 
-The rows of ``P`` sum to one: ``ΣE = 0``, and a constant added to all activations changes nothing. Without
-the ``D_i``, a constant, it is the partial likelihood as it is usually printed; with them it is 0 where every
-event was certain, and twice as large for every sample twice.
+The rows of ``P`` sum to one, so ``ΣE = 0``, and adding a constant to all activations changes nothing. The
+usual partial likelihood omits the constants ``D_i``. With them, the loss is 0 if every event was certain, and
+doubles if every sample appears twice.
 
 **The conjugate.** ``E = ∇`` can be solved for ``a``, since risk sets are nested: with the tails
 ``T_i = Σ_{t_j≥t_i} E_j`` the sums shrink by ``T_{k+1}/(T_k + D_k)`` from one event time ``k`` to the next.
-Put in, with ``m = E + d``,
+With ``m = E + d``, this gives
 
     ``ℓ*(E) = Σ_j m_j log(m_j/ω_j) − Σ_k [(T_k + D_k) log(T_k + D_k) − T_k log T_k − D_k log D_k]``
 
 over the event times ``k``, for ``m ≥ 0``, ``T ≥ 0`` and ``ΣE = 0``; infinite elsewhere.
 
-**Efron's ties.** Of ``q`` events at time ``k`` the l-th, ``l = 0, …, q − 1``, compares itself with the risk
-set less ``f = l/q`` of these events: ``S_kl = S_k − f_l U_k``, ``U_k`` their share of ``S_k``, and ``D_kl =
-(1 − f_l)D_k``; each weighs ``D_k/q``. In ``P`` a tied event stands with ``1 − f_l``, all else is the same.
-For the conjugate one number a time remains, ``x = U_k/S_k``, the root in [0, 1] of ``x(T_k + e(x)) = M_k``,
+**Efron's ties.** The l-th of ``q`` events at time ``k``, ``l = 0, …, q − 1``, has a risk set without the
+share ``f_l = l/q`` of these events: ``S_kl = S_k − f_l U_k``, ``U_k`` their part of ``S_k``, and ``D_kl = (1
+− f_l)D_k``; each has weight ``D_k/q``. ``P`` has the factor ``1 − f_l`` for tied events; the rest is the
+same. The conjugate needs one number per time, ``x = U_k/S_k``, the root in [0, 1] of ``x(T_k + e(x)) = M_k``,
 with ``M_k`` the sum of ``m`` over these events, and
 
     ``h(x) = Σ_l (D_k/q)/(1 − f_l x),   e(x) = Σ_l (D_k/q)(1 − f_l)/(1 − f_l x)``.
 
-The term of ``k`` in ``ℓ*`` is then that of the formula with ``(T_k + D_k) log(T_k + D_k)`` replaced by
-``M_k log(T_k + e) + (T_k + D_k − M_k) log(T_k + h) + Σ_l (D_k/q) log((1 − f_l x)/(1 − f_l))``. Its derivative
-by ``x`` is 0 there: digits that the root lacks do no harm.
+In the term of ``k`` in ``ℓ*``, ``(T_k + D_k) log(T_k + D_k)`` is then replaced by ``M_k log(T_k + e) + (T_k +
+D_k − M_k) log(T_k + h) + Σ_l (D_k/q) log((1 − f_l x)/(1 − f_l))``. Its derivative in ``x`` is 0 at the root,
+so a small error of the root has no effect.
 
-**Strata.** Samples are compared within a stratum only: losses, and conjugates, add up; ``ΣE = 0`` in each.
+**Strata.** Samples are compared within a stratum only. Losses and conjugates of the strata add up, and
+``ΣE = 0`` in each.
 """
 
 from __future__ import annotations
@@ -51,40 +52,40 @@ from superfactor.losses.base import Loss, check_radius
 from superfactor.losses.classes.entropy import times_own_log
 from superfactor.losses.survival.risk_sets import AtRisk, RiskSets, TiedTimes, Ties
 
-# By how much of all events dual points may leave the domain: rounding.
+# Dual points may leave the domain by this share of all events, because of rounding.
 _ROUNDING = 1e-10
-# Newton steps for the share of tied events; from above they converge without overshooting.
+# Most Newton steps for the share of tied events; from above they converge without overshooting.
 _MOST_STEPS = 60
 
 
-#: How events of one time are counted.
+#: Treatments of several events at one time.
 TIES = ("breslow", "efron")
 
 
 class CoxPartialLikelihood(Loss):
-    """Half the partial-likelihood deviance of certain samples, with Breslow's or Efron's ties.
+    """Half the partial-likelihood deviance, with Breslow's or Efron's ties.
 
-    It compares samples with each other and so is made for certain samples, all of them in memory. The targets
-    ``Y`` of its methods are the events, shape ``(n, 1)``.
+    The loss compares samples with each other. It is made for given samples, all of them in memory. The
+    targets ``Y`` of its methods are the events, shape ``(n, 1)``.
 
     Parameters
     ----------
     times : array of shape (n,)
-        When an event happened, or until when there was none.
+        Time of the event, or of censoring.
     events : array of shape (n,)
         1 for an event, 0 for none.
     weights : array of shape (n,), optional
-        A weight of 2 is the sample twice, but for Efron's ties, where it makes no tie; samples of weight 0
-        are nowhere at risk, and have any time.
+        A weight of 2 is equivalent to the sample twice, except that it makes no tie for Efron's method.
+        Samples of weight 0 are never at risk; their times are ignored.
     ties : {"breslow", "efron"}, default="breslow"
-        Whether several events at one time have all of each other at risk, or a share that shrinks from one
-        to the next.
+        With "breslow", all events at one time are in each other's risk sets. With "efron", their share in
+        the risk set decreases from one event to the next.
     strata : array of shape (n,), optional
-        Samples are compared with those of the same stratum.
+        Samples are compared within their stratum only.
 
     Examples
     --------
-    Of three patients the first one dies when all are at risk, the second one when two are:
+    The first of three patients dies when all are at risk, the second when two are at risk:
 
     >>> import numpy as np
     >>> from superfactor.losses import CoxPartialLikelihood
@@ -117,7 +118,7 @@ class CoxPartialLikelihood(Loss):
         self.risk_sets: RiskSets = RiskSets.of(times, self.weights > 0, strata)
         self.ties = Ties.of(self.risk_sets, happened) if ties == "efron" else None
         self.tied: Any = np.where(happened, self.risk_sets.tied(deaths), 1.0)
-        # Of several events each weighs their mean.
+        # Each of several events at one time has their mean weight.
         self.deaths: Any = deaths if self.ties is None else self.ties.means(deaths)
         self._log_tied = np.log(self.tied)
         if self.ties is not None:
@@ -150,15 +151,15 @@ class CoxPartialLikelihood(Loss):
         return RiskCurvature(self, *numbers)
 
     def at_risk(self, a: Array) -> AtRisk:
-        """The risk sets at activations of shape ``(…, n, 1)``."""
+        """Return the risk sets at activations of shape ``(…, n, 1)``."""
         return self.risk_sets.at(a[..., 0], self.weights, self.ties)
 
     def log_cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
-        """The distinct times of events, and the log of Breslow's cumulative hazard of ``a = 0`` at them.
+        """Return the distinct event times and the log of Breslow's cumulative hazard of ``a = 0`` at them.
 
-        ``log Σ_k D_k/S_k`` over event times ``k`` until then: finite wherever ``a`` is, however widely risks
-        differ. ``a`` are the activations of all samples, NumPy, shape ``(n, 1)``. With strata it has a row
-        for each of them, in order, and is −inf before the first event there. Ties are Breslow's here.
+        ``log Σ_k D_k/S_k`` over event times ``k`` until then: finite for finite ``a``, even if risks differ
+        widely. ``a`` are the activations of all samples, NumPy, shape ``(n, 1)``. With strata the result has
+        one row per stratum, in order, and is −inf before its first event. Ties are always Breslow's.
         """
         sums = self.risk_sets.at(a[..., 0], self.weights).log_sums
         happened = self.deaths > 0
@@ -174,12 +175,12 @@ class CoxPartialLikelihood(Loss):
         return times, found[0] if self.strata is None else np.array(found)
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
-        """``α⁺ = Σd/(2·min ω)``: of one event ``diag(p) − ppᵀ``, a variance, is at most ½ anywhere."""
+        """``α⁺ = Σd/(2·min ω)``: for one event, no eigenvalue of ``diag(p) − ppᵀ`` exceeds ½."""
         check_radius(radius)
         return 0.0, float(self.deaths.sum() / (2 * self.weights[self.weights > 0].min()))
 
     def informative(self, Y: Array) -> Array:
-        """Events: of a sample without one only others' risk sets know."""
+        """Return the events: a sample without one contributes to the risk sets of others only."""
         return Y
 
     def digest(self, n_outputs: int) -> list[float]:
@@ -209,7 +210,7 @@ class CoxPartialLikelihood(Loss):
         return xp.where(inside, found, xp.full_like(found, math.inf))
 
     def _split_of_ties(self, ties: Ties, some: TiedTimes, tails: Array, mass: Array) -> Array:
-        """What `split` is with Efron's ties at some times with several events each (g,)."""
+        """Return `split` with Efron's ties at g times with several events each (g,)."""
         xp, deaths = namespace(tails), moved(self.deaths, tails)
         tail, each = (xp.max(some.of(x), axis=-1) for x in (tails, deaths))
         total = each * xp.sum(some.filled, axis=-1)
@@ -218,7 +219,7 @@ class CoxPartialLikelihood(Loss):
         fraction, weigh = some.of(ties.fraction), each[:, None] * some.filled
 
         def sums(x: Array) -> tuple[Array, Array, Array]:
-            """h, e and e' at x (g,)."""
+            """Return h, e and e' at x (g,)."""
             left = 1.0 / (1.0 - fraction * x[:, None])
             e = weigh * (1.0 - fraction) * left
             return xp.sum(weigh * left, axis=-1), xp.sum(e, axis=-1), xp.sum(e * fraction * left, axis=-1)
@@ -240,40 +241,40 @@ class CoxPartialLikelihood(Loss):
         return (namespace(G).sum(weights[:, None] * G),)
 
     def rebalanced(self, G: Array, Y: Array, steps: Sequence[tuple[Array, ...]]) -> Array:
-        """``G``: its weighted sum is zero wherever the conjugate is finite."""
+        """Return ``G``: its weighted sum is zero if the conjugate is finite."""
         return G
 
 
 @dataclass(frozen=True)
 class RiskCurvature:
-    """``diag(Pᵀd) − Pᵀ diag(d) P`` of all samples together, as `superfactor.losses.AnyCurvature` asks."""
+    """``diag(Pᵀd) − Pᵀ diag(d) P`` of all samples, see `superfactor.losses.AnyCurvature`."""
 
-    loss: CoxPartialLikelihood  # who was at risk when
-    activations: Array  # (…, n, 1), where
-    factor: Array  # (…, n, 1), by what each sample's row is multiplied: ω where it is weighted, otherwise 1
+    loss: CoxPartialLikelihood  # has the risk sets
+    activations: Array  # (…, n, 1)
+    factor: Array  # (…, n, 1), factor of each sample's row: ω if weighted, otherwise 1
 
     @property
     def numbers(self) -> tuple[Array, Array]:
         return self.activations, self.factor
 
     def weighted(self, weights: Array) -> RiskCurvature:
-        """That of ``Σ_i ω_i ℓ_i``; the weights are those that the loss was made with."""
+        """Return the curvature of ``Σ_i ω_i ℓ_i``; the weights must be those that the loss was made with."""
         return replace(self, factor=self.factor * weights)
 
     def times(self, v: Array) -> Array:
         return cast(self._times(wide(v)[..., 0])[..., None], v)
 
     def matrices(self) -> Array:
-        raise TypeError(f"{self.loss!r}: samples have no curvature of their own, for they are coupled")
+        raise TypeError(f"{self.loss!r}: samples are coupled and have no curvature of their own")
 
     def total(self) -> Array:
-        """The sum of the diagonal of ``diag(Pᵀd)``, shape ``(…, 1, 1)``."""
+        """Return the sum of the diagonal of ``diag(Pᵀd)``, shape ``(…, 1, 1)``."""
         total = namespace(self._diagonal).sum(self._diagonal, axis=-1)
         return cast(total[..., None, None], self.activations)
 
     def gram(self, J: Array, convex: bool) -> Array:
         """``Jᵀ∇²J``, shape ``(k, k)``."""
-        # Without its mean J has the same product, and the difference of two sums keeps its digits.
+        # Centring J does not change the product, and reduces the cancellation in it.
         columns = self._centred(J)
         gram = columns @ self._times(columns).T
         return cast((gram + gram.T) / 2, J)
@@ -289,12 +290,12 @@ class RiskCurvature:
         return cast(self._times(wide(Z).T).T, Z) * (directions**2).T
 
     def _centred(self, J: Array) -> Array:
-        """The columns of J (n, k) without their means: (k, n)."""
+        """Return the columns of J (n, k) minus their means: (k, n)."""
         J = wide(J)
         return (J - namespace(J).mean(J, axis=0)[None, :]).T
 
     def _times(self, v: Array) -> Array:
-        """The product with v (…, n)."""
+        """Return the product with v (…, n)."""
         spread = self._at_risk.spread(self._deaths * self._at_risk.means(v))
         return self._diagonal * v - wide(self.factor)[..., 0] * spread
 

@@ -1,9 +1,9 @@
-"""Who was at risk when: sums over the samples whose time is not before another's, by one sort.
+"""Risk sets: sums over the samples whose time is not before another sample's, by one sort.
 
-Samples stand in the order of falling times, so that the risk set of a sample, ``t_j ≥ t_i``, is a beginning
-of it, ties included, and sums over risk sets are cumulative sums. Where activations differ by hundreds their
-exponentials leave the range of floats: the order is then cut into stretches with a unit of their own each.
-Strata stand one after the other, and no sum goes from one to the next.
+Samples are sorted by decreasing time. The risk set of a sample, ``t_j ≥ t_i``, ties included, then comes
+first in this order, and sums over risk sets are cumulative sums. If activations differ by hundreds, their
+exponentials leave the range of floats; the order is then divided into segments, each with its own unit.
+Strata follow each other, and no sum crosses their boundaries.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ import numpy as np
 
 from superfactor._arrays import Array, indices, moved, namespace, to_numpy, wide
 
-# Within a stretch the largest activation so far grows by at most this: its exponential is far from the ends
-# of float64, also as a divisor.
+# Within a segment, the largest activation so far grows by at most this. Its exponential and the reciprocal
+# are then well inside the range of float64.
 _RISE = 300.0
 
 
 @dataclass(frozen=True)
 class RiskSets:
-    """The order of samples by falling time, stratum by stratum, in NumPy."""
+    """The order of samples by decreasing time, stratum by stratum, in NumPy."""
 
     order: Any  # (m,), the samples that have a time, latest first
-    first: Any  # (n,), where in this order those begin whose time is that of sample i
-    last: Any  # (n,), and where they end
-    begin: Any  # (n,), where the stratum of sample i begins
-    end: Any  # (n,), and where the next one does
-    begins: tuple[int, ...] = (0,)  # where strata begin
+    first: Any  # (n,), position of the first sample with the time of sample i
+    last: Any  # (n,), position of the last one
+    begin: Any  # (n,), position where the stratum of sample i begins
+    end: Any  # (n,), position where the next stratum begins
+    begins: tuple[int, ...] = (0,)  # positions where strata begin
 
     @classmethod
     def of(cls, times: Any, known: Any, strata: Any = None) -> RiskSets:
-        """From times (n,), whether they are known (n,) and strata (n,) or None, NumPy; some are known."""
+        """Return the order from times (n,), whether they are known (n,) and strata (n,) or None, all NumPy.
+
+        At least one time must be known.
+        """
         strata = np.zeros(len(times)) if strata is None else np.asarray(strata)
         pairs = np.column_stack([np.unique(strata, return_inverse=True)[1], -times])
         place = np.zeros(len(times), dtype=np.int64)  # samples without a time get the first place
@@ -50,15 +53,18 @@ class RiskSets:
         return cls(order, first, last, edges[own - 1], edges[own], tuple(edges[:-1].tolist()))
 
     def tied(self, x: Any) -> Any:
-        """The sum of x (n,), NumPy, 0 where no time is known, over those of the same time as each (n,)."""
+        """Return the sum of x (n,) over the samples with the same time as each (n,).
+
+        x is NumPy, and 0 for samples without a time.
+        """
         return np.bincount(self.last, weights=x)[self.last]
 
     def tails(self, x: Array) -> Array:
-        """``Σ_{t_j≥t_i} x_j`` for x (n,): (n,)."""
+        """Return ``Σ_{t_j≥t_i} x_j`` for x (n,): (n,)."""
         return self._sum_until(x, "last")
 
     def totals(self, x: Array) -> Array:
-        """The sum of x (n,) over the stratum of each sample: (n,)."""
+        """Return the sum of x (n,) over the stratum of each sample: (n,)."""
         return self._sum_until(x, "end")
 
     def _sum_until(self, x: Array, where: str) -> Array:
@@ -68,7 +74,7 @@ class RiskSets:
         return xp.take(sums, stop) - xp.take(sums, by.begin)
 
     def at(self, activations: Array, weights: Any, ties: Ties | None = None) -> AtRisk:
-        """The samples at risk, each counted ``ω_j e^{a_j}`` times: a (…, n), ω (n,) NumPy."""
+        """Return the samples at risk, sample j with weight ``ω_j e^{a_j}``: a (…, n), ω (n,) NumPy."""
         a = wide(activations)
         xp, by = namespace(a), self._there(a)
         queue = xp.take(a, by.order, axis=-1)
@@ -88,18 +94,18 @@ class RiskSets:
         return AtRisk(by, cuts, units, unit, counted, weights, None if ties is None else ties.there(a))
 
     def _there(self, like: Array) -> RiskSets:
-        """The same as index arrays for `like`."""
+        """Return the same positions as index arrays for `like`."""
         if type(like) is np.ndarray:
             return self
         names = ("order", "first", "last", "begin", "end")
         return replace(self, **{name: indices(like, getattr(self, name)) for name in names})
 
     def _cuts(self, queue: Array) -> list[int]:
-        """Where the order (…, m) is cut: where strata begin, unless activations differ widely."""
+        """Return where the order (…, m) is divided: at strata, and between if activations differ widely."""
         xp, n = namespace(queue), int(queue.shape[-1])
-        if not float(xp.max(queue) - xp.min(queue)) > _RISE:  # nor where one is NaN: then all sums are
+        if not float(xp.max(queue) - xp.min(queue)) > _RISE:  # also if one is NaN: all sums are then NaN
             return [*self.begins, n]
-        # What matters is the largest activation of each risk set, and these end where ties do.
+        # The largest activation of each risk set decides; risk sets end after the last of tied samples.
         values, ends = to_numpy(queue), self.last[self.order]
         cuts = [0]
         for start, stop in pairwise([*self.begins, n]):
@@ -107,20 +113,20 @@ class RiskSets:
             done, size = 0, stop - start
             while done < size:
                 rise = (top[..., done:] - top[..., done : done + 1]).reshape(-1, size - done).max(axis=0)
-                done += max(int(np.searchsorted(rise, _RISE, side="right")), 1)  # NaN rises by nothing
+                done += max(int(np.searchsorted(rise, _RISE, side="right")), 1)  # NaN counts as no growth
                 cuts.append(start + done)
         return cuts
 
 
 @dataclass(frozen=True)
 class TiedTimes:
-    """The events at each of g times, filled up to the most of them, m: less than twice the fewest."""
+    """The events at each of g times, padded to the largest number m, which is below twice the smallest."""
 
-    events: Any  # (g, m), which samples they are
-    filled: Any  # (g, m), 1.0 for an event and 0.0 for what fills up
+    events: Any  # (g, m), their samples
+    filled: Any  # (g, m), 1.0 for an event, 0.0 for padding
 
     def of(self, x: Array) -> Array:
-        """Their x (…, n): (…, g, m), 0 where it is filled up."""
+        """Return their x (…, n): (…, g, m), 0 for padding."""
         xp = namespace(x)
         flat = xp.take(x, xp.reshape(self.events, (-1,)), axis=-1)
         return xp.reshape(flat, (*x.shape[:-1], *self.events.shape)) * self.filled
@@ -133,19 +139,19 @@ class TiedTimes:
 
 @dataclass(frozen=True)
 class Ties:
-    """Efron's ties: of d events at one time the l-th, l = 0, …, d − 1, has l/d of each of them behind it.
+    """Efron's ties: for the l-th of d events at one time, l = 0, …, d − 1, the risk set lacks l/d of each.
 
-    Which of them is the l-th does not matter to sums over all of them. Times with about as many events stand
-    together, so that all of it has the size of the samples, however many there are at one time.
+    The order of these events does not matter to sums over all of them. Times with similar numbers of events
+    are stored together, so that memory is proportional to the number of samples.
     """
 
-    fraction: Any  # (n,), l/d of each event, 0 of those alone at their time, and of those without an event
-    times: tuple[TiedTimes, ...]  # of g times in all
-    group: Any  # (n,), which of the g, and g for those in none
+    fraction: Any  # (n,), l/d of each event; 0 for a single event at its time, and without an event
+    times: tuple[TiedTimes, ...]  # g times in all
+    group: Any  # (n,), index of the time among the g; g for all other samples
 
     @classmethod
     def of(cls, sets: RiskSets, happened: Any) -> Ties | None:
-        """From who has an event (n,), bool; None where no two are at one time."""
+        """Return the ties of events (n,), bool; None if no two are at one time."""
         events = np.flatnonzero(happened)
         _, which, sizes = np.unique(sets.last[events], return_inverse=True, return_counts=True)
         if not (sizes > 1).any():
@@ -167,7 +173,7 @@ class Ties:
 
     @property
     def count(self) -> int:
-        """g."""
+        """Number of times with ties, g."""
         return sum(int(some.events.shape[0]) for some in self.times)
 
     def there(self, like: Array) -> Ties:
@@ -178,17 +184,17 @@ class Ties:
         return Ties(moved(self.fraction, like), times, indices(like, self.group))
 
     def of_each(self, x: Array) -> Array:
-        """What is known of each of the g times, x (…, g), at its events: (…, n), 0 for all others."""
+        """Return the value x (…, g) of each of the g times at its events: (…, n), 0 for other samples."""
         xp = namespace(x)
         return xp.take(xp.concat([x, 0.0 * x[..., :1]], axis=-1), self.group, axis=-1)
 
     def sums(self, x: Array) -> Array:
-        """The sum of x (…, n) over the events at the time of each of several: (…, n), 0 for all others."""
+        """Return the sum of x (…, n) over the events tied with each: (…, n), 0 for other samples."""
         xp = namespace(x)
         return self.of_each(xp.concat([xp.sum(some.of(x), axis=-1) for some in self.times], axis=-1))
 
     def means(self, x: Array) -> Array:
-        """The mean of x (…, n) over the events at the time of each event; x itself for all others."""
+        """Return the mean of x (…, n) over the events tied with each; x itself for other samples."""
         xp = namespace(x)
         together = self.group < self.count
         size = xp.where(together, self.sums(xp.ones_like(x)), xp.ones_like(x))
@@ -197,24 +203,24 @@ class Ties:
 
 @dataclass(frozen=True)
 class AtRisk:
-    """Risk sets whose samples count ``ω_j e^{a_j}`` times: with ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}``
+    """Risk sets with weights ``ω_j e^{a_j}`` of the samples: with ``S_i = Σ_{t_j≥t_i} ω_j e^{a_j}``
 
         means(x)_i  = Σ_{t_j≥t_i} ω_j e^{a_j} x_j / S_i        the mean of x over the risk set of i
-        spread(x)_j = e^{a_j} Σ_{t_i≤t_j} x_i / S_i            its adjoint, but for ω_j
+        spread(x)_j = e^{a_j} Σ_{t_i≤t_j} x_i / S_i            its adjoint, except for ω_j
 
-    for x (…, n). With Efron's ties all sums over risk sets lack l/d of the events at that time.
+    for x (…, n). With Efron's ties, all sums over risk sets omit the share l/d of the events at that time.
     """
 
-    sets: RiskSets  # who was at risk when
-    cuts: list[int]  # k + 1 positions in the order: where stretches begin, and its end
-    # k arrays (…, 1), the largest activation up to the end of each stretch, in units of whose exponential
-    # the sums inside it are
+    sets: RiskSets
+    cuts: list[int]  # k + 1 positions in the order: where segments begin, and the end
+    # k arrays (…, 1), the largest activation up to the end of each segment; its exponential is the unit of
+    # the sums in the segment
     units: list[Array]
-    # (…, n), or (…, 1) where there is one stretch: that in which the risk set of each sample ends
+    # (…, n), the unit of the segment in which the risk set of each sample ends; (…, 1) for one segment
     unit: Array
     counted: Array  # (…, n), ``e^{a_j}`` in this unit, 0 where ``ω_j`` is
     weights: Array  # (n,), ``ω``
-    ties: Ties | None = None  # of several events at one time; None: all of them are at risk (Breslow)
+    ties: Ties | None = None  # for several events at one time; None: all of them are at risk (Breslow)
 
     @property
     def log_sums(self) -> Array:
@@ -226,11 +232,11 @@ class AtRisk:
         return self._over_sets(self.weights * self.counted)
 
     def means(self, x: Array) -> Array:
-        """The mean over the risk set of each sample."""
+        """Return the mean over the risk set of each sample."""
         return self._over_sets(self.weights * self.counted * x) / self._sums
 
     def spread(self, x: Array) -> Array:
-        """What each sample has of the values of those in whose risk sets it is."""
+        """Return the sum, for each sample, of its shares of x of those in whose risk sets it is."""
         shares = x / self._sums
         found = self._from_earliest(shares)
         if self.ties is not None:
@@ -238,12 +244,12 @@ class AtRisk:
         return self.counted * found
 
     def _over_sets(self, x: Array) -> Array:
-        """Sums over the risk set of each sample."""
+        """Return sums over the risk set of each sample."""
         found = self._from_latest(x)
         return found if self.ties is None else found - self.ties.fraction * self.ties.sums(x)
 
     def _from_latest(self, x: Array) -> Array:
-        """Sums over t_j ≥ t_i."""
+        """Return sums over t_j ≥ t_i."""
         xp = namespace(x)
         queue = xp.take(x, self.sets.order, axis=-1)
         parts: list[Array] = []
@@ -255,7 +261,7 @@ class AtRisk:
         return xp.take(_joined(parts), self.sets.last, axis=-1)
 
     def _from_earliest(self, x: Array) -> Array:
-        """Sums over t_j ≤ t_i."""
+        """Return sums over t_j ≤ t_i."""
         xp = namespace(x)
         queue = xp.take(x, self.sets.order, axis=-1)
         parts: list[Array] = []
