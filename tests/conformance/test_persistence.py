@@ -1,4 +1,4 @@
-"""Fitted estimators travel: clone, pickle, joblib, skops, worker processes."""
+"""Persistence of fitted estimators: clone, pickle, joblib, skops, worker processes."""
 
 import pickle
 

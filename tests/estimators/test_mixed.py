@@ -277,7 +277,7 @@ def test_factors_are_read_together():
 
 def test_outcomes_are_judged_one_by_one():
     X, y = table(gaps=False)
-    with pytest.raises(TypeError, match="outcomes of different kinds have no figure in common"):
+    with pytest.raises(TypeError, match="outcomes of different kinds have no common metric"):
         nested_scores(SMFMixed(KINDS), X, y)
     model = SMFMixed(KINDS).fit(X, y)
     for refitted in (held_out_scores, stable_features):

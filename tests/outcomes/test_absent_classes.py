@@ -1,4 +1,4 @@
-"""Searches over folds from which a class is absent."""
+"""Searches with folds in which a class is absent."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def first_scores(found):
 
 
 def probabilities(train, test):
-    """Of all four classes (n, 4) by a fit of its own; zero for those it has not seen."""
+    """Return probabilities (n, 4) of a separate fit; zero for classes that it has not seen."""
     fit = SMFClassifier(**POINT).fit(X[train], Y[train])
     shares = np.zeros((len(test), 4))
     shares[:, np.searchsorted(CLASSES, fit.classes_)] = fit.predict_proba(X[test])
@@ -41,7 +41,7 @@ def by_hand(score):
     return [score(Y[test], probabilities(train, test)) for train, test in SPLITS.split()]
 
 
-def test_the_splits_are_such():
+def test_splits_lack_a_class_as_intended():
     parts = [(set(Y[train]), set(Y[test])) for train, test in SPLITS.split()]
     assert any(len(train) < 4 for train, _ in parts)
     assert all(len(test) < 4 for _, test in parts)
@@ -55,8 +55,8 @@ def test_losses_of_probabilities(scoring, score):
     np.testing.assert_allclose(first_scores(search(scoring)), expected, rtol=1e-3)
 
 
-def test_log_loss_of_a_sample_nobody_expected():
-    """Zero probability counts as the smallest number that is not lost beside one."""
+def test_log_loss_of_a_class_with_probability_zero():
+    """Probability zero counts as the machine epsilon."""
     ((train, test),) = [part for part in SPLITS.split() if "d" in Y[part[1]]]
     shares = probabilities(train, test)
     truth = shares[np.arange(len(test)), np.searchsorted(CLASSES, Y[test])]
@@ -66,7 +66,7 @@ def test_log_loss_of_a_sample_nobody_expected():
     np.testing.assert_allclose(found, [expected], rtol=1e-3)
 
 
-def test_areas_are_those_among_the_classes_of_the_test_part():
+def test_roc_areas_use_the_classes_of_the_test_part():
     def area(y, shares):
         present = np.unique(y)
         shares = shares[:, np.searchsorted(CLASSES, present)]
@@ -77,7 +77,7 @@ def test_areas_are_those_among_the_classes_of_the_test_part():
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "f1_macro", "balanced_accuracy"])
-def test_scores_of_labels_are_as_they_were(scoring):
+def test_scores_of_predicted_labels_are_unchanged(scoring):
     scorer = get_scorer(scoring)
     expected = []
     for train, test in SPLITS.split():
@@ -85,12 +85,12 @@ def test_scores_of_labels_are_as_they_were(scoring):
     np.testing.assert_allclose(first_scores(search(scoring)), expected)
 
 
-def test_what_is_chosen_by_is_the_log_loss_of_scikit_learn():
+def test_default_score_equals_scikit_learns_log_loss():
     ours, theirs = (first_scores(search(scoring)) for scoring in (None, "neg_log_loss"))
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
-def test_where_nothing_is_absent_the_scorer_gets_the_model_itself():
+def test_scorer_gets_the_model_itself_if_no_class_is_absent():
     seen = []
     fit = SMFClassifier(**POINT).fit(X, Y)
 
@@ -103,7 +103,7 @@ def test_where_nothing_is_absent_the_scorer_gets_the_model_itself():
     assert seen == [fit, fit]
 
 
-def test_a_test_part_of_one_class_has_no_area_and_does_not_count():
+def test_test_part_of_one_class_is_skipped_for_roc_area():
     folds = np.where(NUMBER == 0, np.arange(60) % 3, 1 + np.arange(60) % 2)
     found = search("roc_auc_ovr", PredefinedSplit(folds), class_weight=None)
     scores = first_scores(found)
@@ -111,7 +111,7 @@ def test_a_test_part_of_one_class_has_no_area_and_does_not_count():
     assert found.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(scores[1:]))
 
 
-def test_real_mistakes_are_not_hidden():
+def test_errors_of_scorers_are_raised():
     with pytest.raises(ValueError, match="multi_class must be"):
         search("roc_auc")
     broken = make_scorer(lambda y, shares: 1 / len(shares[:, 99]), response_method="predict_proba")
@@ -119,7 +119,7 @@ def test_real_mistakes_are_not_hidden():
         search(broken)
 
 
-def test_weights_of_classes_and_samples_go_on_working():
+def test_class_and_sample_weights_work_with_absent_classes():
     weight = RNG.uniform(0.5, 2, 60)
     found = SMFClassifierCV(
         **{k: [v] for k, v in POINT.items()},
@@ -138,8 +138,8 @@ def test_weights_of_classes_and_samples_go_on_working():
         assert found.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, rel=1e-3)
 
 
-def test_a_search_over_sorted_labels_ends_with_a_model():
-    """KFold takes whole classes away from sorted labels."""
+def test_search_works_with_sorted_labels():
+    """KFold removes whole classes if labels are sorted."""
     found = search("neg_log_loss", KFold(5))
     assert found.best_estimator_.classes_.tolist() == list(CLASSES)
     assert np.isfinite(found.best_score_)

@@ -1,4 +1,4 @@
-"""What a page shows of classes, beside scikit-learn."""
+"""The page for classes, compared with scikit-learn."""
 
 import math
 import warnings
@@ -12,7 +12,7 @@ from superfactor.outcomes.metrics.proportions import balanced_interval, wilson
 
 
 def drawn(n, classes, missing=(), seed=0):
-    """Class numbers, and probabilities that know something about them."""
+    """Class numbers, and probabilities that depend on them."""
     rng = np.random.default_rng(seed)
     truth = rng.choice([c for c in range(classes) if c not in missing], n)
     scores = rng.standard_normal((n, classes)) + 1.5 * (truth[:, None] == np.arange(classes))
@@ -20,7 +20,7 @@ def drawn(n, classes, missing=(), seed=0):
 
 
 @pytest.mark.parametrize(("n", "classes"), [(300, 2), (300, 20), (5000, 3)])
-def test_roc_curves_are_those_of_scikit_learn(n, classes):
+def test_roc_curves_equal_scikit_learn(n, classes):
     truth, probabilities = drawn(n, classes)
     for curve in Classes.page.curves(truth, probabilities):
         area = metrics.roc_auc_score(truth == curve.positive, probabilities[:, curve.positive])
@@ -39,7 +39,7 @@ def test_classes_without_samples_have_no_curve():
     assert Classes.page.curves(*drawn(20, 2, missing=(0,))) == []
 
 
-def test_a_factor_goes_towards_the_class_it_raises_most():
+def test_a_factor_is_assigned_to_the_class_with_largest_effect():
     truth, score, page = np.array([0, 0, 1, 1]), np.array([0.0, 2.0, 1.0, 3.0]), Classes.page
     assert page.direction(np.array([0.5]), up=1) == (1, 0) == page.direction(np.array([-0.5]), up=0)
     assert page.direction(np.array([0.1, -0.4, 0.3]), up=0) == (2, 1)
@@ -51,20 +51,20 @@ def test_a_factor_goes_towards_the_class_it_raises_most():
 
 
 @pytest.mark.parametrize(("right", "n"), [(28, 32), (1, 3), (500, 1000)])
-def test_wilson_interval_holds_the_proportions_a_score_test_accepts(right, n):
+def test_wilson_interval_inverts_the_score_test(right, n):
     for p in wilson(right, n):
         # At the ends of the interval the score test just rejects.
         assert abs(right / n - p) / math.sqrt(p * (1 - p) / n) == pytest.approx(1.959963984540054)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10)], ids=["none right", "all right"])
-def test_wilson_interval_stays_a_proportion(right, n):
+def test_wilson_interval_lies_between_0_and_1(right, n):
     low, high = wilson(right, n)
     assert 0 <= low <= right / n <= high <= 1
     assert high - low > 0.2  # ten samples do not prove perfection
 
 
-def test_the_interval_of_balanced_accuracy_covers():
+def test_interval_of_balanced_accuracy_has_its_coverage():
     low, high = balanced_interval(np.array([[15, 5], [5, 15]]))
     one = wilson(15, 20)  # two equal recalls are narrower than one by the root of two
     assert (0.75 - low) * math.sqrt(2) == pytest.approx(0.75 - one[0])

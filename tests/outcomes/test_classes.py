@@ -1,4 +1,4 @@
-"""Figures held against scikit-learn's, tests against SciPy's."""
+"""Metrics compared with scikit-learn, significance tests with SciPy."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def predictions(classes, n=200, seed=0):
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_figures_are_those_of_scikit_learn(classes):
+def test_metrics_equal_scikit_learn(classes):
     truth, P = predictions(classes)
     found = measures(truth, P)
     guess = P.argmax(axis=1)
@@ -37,7 +37,7 @@ def test_figures_are_those_of_scikit_learn(classes):
     assert found["brier"] == pytest.approx(squares[1] if classes == 2 else sum(squares))
 
 
-def test_classes_without_samples_take_no_part():
+def test_metrics_ignore_classes_without_samples():
     truth, P = predictions(3)
     kept = truth != 1
     found = measures(truth[kept], P[kept])
@@ -61,12 +61,12 @@ def test_calibration_is_an_unpenalised_logistic_regression():
 
 
 @pytest.mark.parametrize("probability", [[0.1, 0.2, 0.8, 0.9], [0.0, 0.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]])
-def test_no_slope_where_any_would_do(probability):
+def test_slope_is_nan_if_predictions_separate_the_classes(probability):
     found = calibration(np.array([False, False, True, True]), np.array(probability))
     assert np.isnan(found["slope"])
 
 
-def test_interval_of_nadeau_and_bengio():
+def test_corrected_interval_of_nadeau_and_bengio():
     values = np.array([0.1, 0.3, 0.2, np.nan, 0.25])
     found = corrected_interval(values, 0.25)
     kept = values[~np.isnan(values)]
@@ -84,7 +84,7 @@ def test_interval_of_nadeau_and_bengio():
 
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
 @pytest.mark.parametrize("right", [8, 14, 18])
-def test_chance_is_fishers_exact_test(metric, right):
+def test_chance_equals_fishers_exact_test(metric, right):
     truth = np.repeat([0, 1], [20, 10])
     predicted = np.concatenate([np.repeat([0, 1], [right, 20 - right]), np.repeat([0, 1], [5, 5])])
     table = [[np.sum((truth == i) & (predicted == j)) for j in (0, 1)] for i in (0, 1)]
@@ -92,7 +92,7 @@ def test_chance_is_fishers_exact_test(metric, right):
     assert chance_of(metric, truth, predicted, 2) == pytest.approx(exact, abs=0.02)
 
 
-def test_unequal_classes_are_measured_by_balanced_accuracy():
+def test_headline_of_unequal_classes_is_balanced_accuracy():
     assert KIND.headline(np.repeat([0, 1], [60, 40])) == "accuracy"
     assert KIND.headline(np.repeat([0, 1], [61, 40])) == "balanced_accuracy"
     assert KIND.headline(np.repeat([0, 1, 2], [10, 12, 16])) == "balanced_accuracy"

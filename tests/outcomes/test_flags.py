@@ -1,4 +1,4 @@
-"""Several yes/no labels as a kind of y: figures, folds, chance, rivals, and which model has this kind."""
+"""Several yes/no labels: metrics, folds, test against chance, baselines, and which models have this kind."""
 
 import warnings
 
@@ -34,8 +34,8 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def judged():
-    """A truth with gaps, and probabilities that know something of it."""
+def predictions():
+    """A truth with missing entries, and probabilities that depend on it."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, (80, 3)).astype(float)
     rows = np.clip(0.5 + 0.2 * (truth - 0.5) + 0.2 * rng.standard_normal(truth.shape), 0.01, 0.99)
@@ -43,8 +43,8 @@ def judged():
     return truth, rows
 
 
-def test_figures_are_scikit_learns_of_the_known_entries(judged):
-    truth, rows = judged
+def test_metrics_of_known_entries_equal_scikit_learn(predictions):
+    truth, rows = predictions
     found = FLAGS.metric_values(truth, rows)
     known = [~np.isnan(column) for column in truth.T]
     pairs = [(t[k], r[k]) for t, r, k in zip(truth.T, rows.T, known, strict=True)]
@@ -64,16 +64,16 @@ def test_figures_are_scikit_learns_of_the_known_entries(judged):
     )
 
 
-def test_a_label_with_one_answer_has_no_area(judged):
-    truth, rows = judged
+def test_a_label_with_one_value_has_no_roc_area(predictions):
+    truth, rows = predictions
     truth = truth.copy()
     truth[:, 1] = 1.0
     others = [FLAGS.metric_values(truth[:, [c]], rows[:, [c]])["roc_auc"] for c in (0, 2)]
     assert FLAGS.metric_values(truth, rows)["roc_auc"] == pytest.approx(np.mean(others))
 
 
-def test_chance_is_uniform_without_knowledge_and_small_with_it(judged):
-    truth, rows = judged
+def test_chance_p_values_are_uniform_for_noise_and_small_for_signal(predictions):
+    truth, rows = predictions
     assert FLAGS.chance("roc_auc", truth, rows) < 0.001
     rng = np.random.default_rng(1)
     p = [FLAGS.chance("roc_auc", truth[:30], rng.random((30, 3))) for _ in range(40)]
@@ -81,7 +81,7 @@ def test_chance_is_uniform_without_knowledge_and_small_with_it(judged):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_folds_have_their_share_of_every_answer(grouped):
+def test_folds_have_equal_shares_of_every_value(grouped):
     rng = np.random.default_rng(2)
     truth = (rng.random((200, 4)) < [0.05, 0.2, 0.5, 0.9]).astype(float)
     truth[rng.random(truth.shape) < 0.1] = np.nan
@@ -99,17 +99,17 @@ def test_folds_have_their_share_of_every_answer(grouped):
             assert np.all(np.abs(share - 0.2) < (0.13 if grouped else 0.11))
 
 
-def test_a_label_too_rare_for_folds_is_named(data):
+def test_error_names_a_label_too_rare_for_folds(data):
     X, Y = data
     Y = Y.copy()
     Y[:, 2] = 0
     Y[:2, 2] = 1
     table = pd.DataFrame(Y, columns=["a", "b", "rare"])
-    with pytest.raises(ValueError, match="answer 1 to label 'rare' has too few samples, 2"):
+    with pytest.raises(ValueError, match="value 1 of label 'rare' has too few samples, 2"):
         nested_scores(SMFClassifierCV(2), X, table)
 
 
-def test_ridge_is_scikit_learns_label_by_label(data):
+def test_ridge_equals_scikit_learn_for_each_label(data):
     X, Y = data
     truth = Y.astype(float)
     truth[::7, 1] = np.nan
@@ -149,7 +149,7 @@ def table(data):
     return X, table
 
 
-def test_search_and_nested_scores_and_samples_from_elsewhere(table):
+def test_search_nested_and_external_scores(table):
     X, D = table
     search = SMFClassifierCV([2], xi=[0.01], cv=3).fit(X, D)
     assert search.classes_.tolist() == ["a", "b", "c"]
@@ -161,19 +161,19 @@ def test_search_and_nested_scores_and_samples_from_elsewhere(table):
     assert {FLAGS.ridge_name, FLAGS.pca_name, FLAGS.guess_name} == set(nested.rivals)
     assert nested.rivals[FLAGS.guess_name]["roc_auc"]["mean"] == 0.5
     assert nested.verdict.grade == "better"
-    judged = D.notna().to_numpy().any(axis=1)
-    truth = D[judged].to_numpy(dtype=float)
+    known_rows = D.notna().to_numpy().any(axis=1)
+    truth = D[known_rows].to_numpy(dtype=float)
     known = ~np.isnan(truth[:, 1])
     area = roc_auc_score(truth[known, 1], nested.predictions[known, 1])
     assert FLAGS.metrics_by_label(nested.names, truth, nested.predictions)[1][3] == pytest.approx(area)
     found = external_scores(search, X, D[["c", "a", "b"]])
     assert found.summary["roc_auc"]["mean"] == pytest.approx(
-        np.mean([roc_auc_score(truth[k, c], search.predict_proba(X[judged])[k, c]) for c in range(3)
+        np.mean([roc_auc_score(truth[k, c], search.predict_proba(X[known_rows])[k, c]) for c in range(3)
                  for k in [~np.isnan(truth[:, c])]])
     )  # fmt: skip
 
 
-def test_models_of_scikit_learn_are_judged_too(data):
+def test_models_of_scikit_learn_are_evaluated(data):
     X, Y = data
     forest = RandomForestClassifier(20, random_state=0)
     found = nested_scores(forest, X, Y, n_splits=3, n_repeats=1, rivals=False)
@@ -199,7 +199,7 @@ def test_factors_and_features(table):
         assert len(stable_features(model, X, D, n_pairs=4).table) == 15
 
 
-def test_odds_ratios_of_covariates_are_those_of_each_label(table):
+def test_covariates_have_odds_ratios_for_each_label(table):
     X, D = table
     age = np.random.default_rng(0).normal(50, 9, (150, 1))
     model = SMFClassifier(2).fit(X, D, covariates=age)
@@ -208,7 +208,7 @@ def test_odds_ratios_of_covariates_are_those_of_each_label(table):
     np.testing.assert_allclose(found["estimate"], np.exp(model.covariate_coef_[:, 0]), rtol=1e-6)
 
 
-def test_samples_in_pictures_are_known_by_their_combination(table):
+def test_plots_show_combinations_of_labels(table):
     _, D = table
     shown = FLAGS.shown_samples(D, None, ("a", "b", "c"))
     assert shown.values[5] == "not known" and len(shown.values) == 150

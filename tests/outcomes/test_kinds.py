@@ -1,4 +1,4 @@
-"""Numbers and times: folds, metrics, rivals and tests against chance, held against independent sources."""
+"""Numbers and times: folds, metrics, baselines and tests against chance, compared with other libraries."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ NUMBERS, TIMES = Numbers(), Times()
 
 
 def survival(n=80, p=5, seed=0):
-    """X, and events and times that its first two columns hasten."""
+    """X, events and times; the first two columns of X raise the hazard."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
     happened, left = rng.exponential(np.exp(-X[:, 0] - X[:, 1])), rng.exponential(2.0, n)
@@ -42,12 +42,12 @@ def test_the_kind_of_a_model(model, kind):
     assert outcome_of(model) is outcome_named(kind)
 
 
-def test_what_predicts_nothing_has_no_kind():
+def test_objects_that_are_no_models_have_no_kind():
     with pytest.raises(TypeError, match="model=StandardScaler: an estimator of superfactor is required"):
         outcome_of(StandardScaler())
 
 
-def test_metrics_are_values():
+def test_metrics_format_values():
     for kind in KINDS:
         names = [metric.name for metric in kind.metrics]
         assert len(set(names)) == len(names)
@@ -63,7 +63,7 @@ def test_metrics_are_values():
 
 
 @pytest.mark.parametrize("targets", [1, 3])
-def test_figures_of_numbers_are_those_of_scikit_learn(targets):
+def test_metrics_of_numbers_equal_scikit_learn(targets):
     rng = np.random.default_rng(0)
     y = rng.standard_normal((40, targets))
     rows = y + rng.standard_normal(y.shape)
@@ -73,7 +73,7 @@ def test_figures_of_numbers_are_those_of_scikit_learn(targets):
     assert np.isnan(NUMBERS.metric_values(y[:1], rows[:1])["r2"])
 
 
-def test_figures_of_times():
+def test_metrics_of_times():
     _, y = survival()
     assert TIMES.metric_values(y, -y[:, 1:])["concordance"] == 1.0
     assert TIMES.metric_values(y, np.zeros((80, 1)))["concordance"] == 0.5
@@ -95,8 +95,8 @@ def test_p_values_of_noise_are_uniform():
     assert TIMES.chance("concordance", times, np.ones((80, 1))) == 1.0
 
 
-def test_chance_of_times_is_the_score_test():
-    """Of Cox regression on the risk, by finite differences of the partial likelihood at no effect."""
+def test_chance_of_times_equals_the_score_test():
+    """The reference uses finite differences of the partial likelihood at no effect."""
     X, y = survival()
     event, time = y.T
     risk = X[:, :1]
@@ -130,7 +130,7 @@ def test_folds_have_equal_shares():
         assert not set(groups[train]) & set(groups[test])
 
 
-def test_repeated_measures_count_once():
+def test_repeated_measurements_are_one_observation():
     y, groups = np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 0, 1, 1])
     rows = np.array([[1.0], [3.0], [5.0], [7.0]])
     units = NUMBERS.as_units(y, rows, groups)
@@ -141,7 +141,7 @@ def test_repeated_measures_count_once():
 # --- rivals -------------------------------------------------------------------------------------------------
 
 
-def test_ridge_of_numbers_is_scikit_learns():
+def test_ridge_of_numbers_equals_scikit_learn():
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((30, 6)), rng.standard_normal((5, 6))
     y = A @ rng.standard_normal((6, 2)) + rng.standard_normal((30, 2)) + 3
@@ -162,7 +162,7 @@ def test_ridge_of_times_is_stationary():
     assert np.abs(gradient).max() < 1e-3
 
 
-def test_ridge_of_times_is_that_of_scikit_survival():
+def test_ridge_of_times_equals_scikit_survival():
     linear = pytest.importorskip("sksurv.linear_model")
     X, y = survival(60, 4)
     outcome = np.array([(e == 1, t) for e, t in y], dtype=[("event", bool), ("time", float)])

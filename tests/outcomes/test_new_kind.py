@@ -1,4 +1,4 @@
-"""A new kind of y is one file and an entry in `KINDS`: ordered classes as a toy."""
+"""A new kind of y needs one file and an entry in `KINDS`: ordered classes as an example."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from superfactor.selection import external_scores, nested_scores
 
 
 class Grades(SMFClassifier):
-    """A toy: classes that have an order."""
+    """Example data: classes that have an order."""
 
 
 def steps_off(truth, rows):
@@ -18,7 +18,7 @@ def steps_off(truth, rows):
 
 
 class Ordered(Classes):
-    """Classes whose confusion costs as many steps as they are apart."""
+    """Classes whose error is the number of steps between them."""
 
     name = "ordered"
     estimator = Grades
@@ -42,7 +42,7 @@ def ordered():
     KINDS.remove(kind)
 
 
-def test_everything_follows(ordered):
+def test_searches_scores_and_tables_support_the_new_kind(ordered):
     X, y = load_iris(return_X_y=True)
     model = Grades(2, certify=None)
     assert outcome_of(model) is ordered

@@ -1,4 +1,4 @@
-"""What a page shows of numbers, counts and several yes/no labels, beside scikit-learn and SciPy."""
+"""The pages for numbers, counts and several yes/no labels, compared with scikit-learn and SciPy."""
 
 import math
 
@@ -13,7 +13,7 @@ from superfactor.outcomes.pages import CountPage, FlagPage, NumberPage
 rng = np.random.default_rng(0)
 
 
-def test_panels_have_the_figures_of_scikit_learn():
+def test_panels_have_the_metrics_of_scikit_learn():
     truth = rng.standard_normal((80, 2)) * [1, 50]
     rows = truth + rng.standard_normal((80, 2)) * [1, 20]
     shown = NumberPage().drawn(truth, rows, ["a", "b"])
@@ -24,13 +24,13 @@ def test_panels_have_the_figures_of_scikit_learn():
         np.testing.assert_array_equal(panel["true"], truth[panel["kept"], k])
 
 
-def test_many_samples_are_thinned():
+def test_figures_show_a_subset_of_many_samples():
     truth = rng.standard_normal((5000, 3))
     shown = NumberPage().drawn(truth, truth, ["a", "b", "c"])
     assert all(len(panel["kept"]) == 400 for panel in shown["panels"])
 
 
-def test_slopes_are_those_of_scipy():
+def test_slopes_equal_scipy():
     truth, scores = rng.standard_normal(60), rng.standard_normal((60, 2)) * [1, 30]
     truth += scores[:, 1] / 30
     for found, score in zip(NumberPage().by_factor(truth, scores, ["y"]), scores.T, strict=True):
@@ -39,7 +39,7 @@ def test_slopes_are_those_of_scipy():
         assert (found[2] - found[1]) / 2 == pytest.approx(2.0017174830120923 * other.stderr)  # t of 58
 
 
-def test_rate_ratios_are_those_of_poisson_regression():
+def test_rate_ratios_equal_poisson_regression():
     score = rng.standard_normal(200)
     counts = rng.poisson(np.exp(1 + 0.4 * score)).astype(float)
     found = CountPage().by_factor(counts, score[:, None], ["y"])[0]
@@ -49,7 +49,7 @@ def test_rate_ratios_are_those_of_poisson_regression():
     assert found[1] < math.exp(0.4) < found[2] and found[3] < 1e-6
 
 
-def test_colours_are_places_on_the_scale():
+def test_colours_are_positions_on_the_scale():
     values = np.arange(101.0)
     page = NumberPage()
     scale = page.scale(values, ["y"])
@@ -60,14 +60,14 @@ def test_colours_are_places_on_the_scale():
     assert counts.scale(values, ["y"])["root"] and counts.colours(values)[50] > 0.5
 
 
-def test_the_outcome_in_few_words():
+def test_short_description_of_the_outcome():
     told = NumberPage().told(np.array([1.0, 2.0, 3.0]), ["y"])
     assert told == [("mean", 2.0), ("s.d.", 1.0)]
     two = NumberPage().told(np.array([[1.0, 5.0], [3.0, 7.0]]), ["a", "b"])
     assert [name for name, _ in two] == ["mean of a", "s.d.", "mean of b", "s.d."]
 
 
-def test_a_factor_speaks_for_the_target_it_moves_most():
+def test_a_factor_is_assigned_to_the_target_with_largest_effect():
     truth = rng.standard_normal((50, 2))
     page = NumberPage()
     assert page.towards(np.array([0.1, -2.0]), 0, ["a", "b"]) == ("smaller b", "")
@@ -76,7 +76,7 @@ def test_a_factor_speaks_for_the_target_it_moves_most():
     assert of == 1 and own == pytest.approx(-1)
 
 
-def test_labels_have_curves_among_known_answers():
+def test_labels_have_roc_curves_of_known_entries():
     truth = rng.integers(0, 2, (120, 3)).astype(float)
     rows = np.clip(0.5 + 0.2 * (truth - 0.5) + 0.3 * rng.standard_normal((120, 3)), 0, 1)
     truth[::5, 0] = np.nan
@@ -91,7 +91,7 @@ def test_labels_have_curves_among_known_answers():
     assert FlagPage().colours(truth)[0][0] == 2  # not known
 
 
-def test_intervals_of_areas_cover():
+def test_intervals_of_roc_areas_have_their_coverage():
     covered, true = [], 0.7602  # Φ(1/√2)
     for _ in range(300):
         values = np.repeat([0.0, 1.0], 40)[:, None]
@@ -101,7 +101,7 @@ def test_intervals_of_areas_cover():
     assert np.mean(covered) == pytest.approx(0.95, abs=0.04)
 
 
-def test_counts_with_exposures_are_drawn_and_judged_as_rates():
+def test_counts_with_exposures_are_shown_and_evaluated_as_rates():
     score, exposure = rng.standard_normal(200), 10 ** rng.uniform(0, 2, 200)
     y = rng.poisson(exposure * np.exp(0.5 * score - 1)).astype(float)
     truth = np.stack([y[:, None], exposure[:, None]], axis=2)

@@ -1,4 +1,4 @@
-"""Figures of risks and survival curves against scikit-survival's, and against formulas written out."""
+"""Metrics of risks and survival curves, compared with scikit-survival and with formulas."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def structured(truth):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_kaplan_meier_is_theirs(ties):
+def test_kaplan_meier_equals_scikit_survival(ties):
     library = pytest.importorskip("sksurv.nonparametric", reason=REASON)
     _, truth, _ = patients(ties=ties)
     for reverse in (False, True):
@@ -47,7 +47,7 @@ def test_kaplan_meier_is_theirs(ties):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_uno_is_theirs(ties):
+def test_uno_equals_scikit_survival(ties):
     metrics = pytest.importorskip("sksurv.metrics", reason=REASON)
     _, truth, risk = patients(ties=ties)
     train, test = truth[:80], truth[80:]
@@ -57,13 +57,13 @@ def test_uno_is_theirs(ties):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_uno_without_a_pair_is_not_defined():
+def test_uno_is_nan_without_a_pair():
     _, truth, risk = patients()
     assert np.isnan(uno_concordance(truth, risk, kaplan_meier(*truth.T, censoring=True), 0.0))
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_brier_scores_are_theirs(ties):
+def test_brier_scores_equal_scikit_survival(ties):
     metrics = pytest.importorskip("sksurv.metrics", reason=REASON)
     X, truth, _ = patients(ties=ties)
     train, test = truth[:80], truth[80:]
@@ -82,7 +82,7 @@ def test_brier_scores_are_theirs(ties):
     assert np.all(np.isfinite(auc)) and mean > 0.6
 
 
-def test_calibration_slope_is_their_coefficient():
+def test_calibration_slope_equals_scikit_survival():
     linear = pytest.importorskip("sksurv.linear_model", reason=REASON)
     _, truth, risk = patients(ties=True)
     expected = (
@@ -98,7 +98,7 @@ def test_calibration_slope_is_their_coefficient():
 # --- through the folds -----------------------------------------------------------------------
 
 
-def test_nested_scores_have_curves_of_every_method():
+def test_nested_scores_evaluate_curves_of_every_method():
     X, truth, _ = patients(90)
     found = nested_scores(SMFSurvivalCV(1, xi=0.01, lam=1.0), X, truth, n_repeats=1)
     times = curve_times(truth)
@@ -113,14 +113,14 @@ def test_nested_scores_have_curves_of_every_method():
         assert abs(method["calibration_at_median"]["mean"]) < 0.15
 
 
-def test_risks_of_folds_have_their_own_zeros():
+def test_risks_are_centred_in_each_fold():
     times = outcome_named("times")
     rows = np.array([[1.0, 0.5], [3.0, 0.4], [10.0, 0.3], [14.0, 0.2]])
     found = times.within_folds(rows, np.array([0, 0, 1, 1]))
     np.testing.assert_array_equal(found, [[-1.0, 0.5], [1.0, 0.4], [-2.0, 0.3], [2.0, 0.2]])
 
 
-def test_strata_go_through_everything():
+def test_strata_work_in_searches_and_scores():
     X, truth, _ = patients(90)
     strata = np.arange(90) % 2
     truth[strata == 1, 1] *= 100.0  # another unit: without strata all of these outlive the others
@@ -132,7 +132,7 @@ def test_strata_go_through_everything():
     assert external_scores(model, X, y).summary["concordance"]["mean"] > 0.7
 
 
-def test_rows_have_the_curves_of_other_libraries():
+def test_rows_include_curves_of_other_libraries():
     linear = pytest.importorskip("sksurv.linear_model", reason=REASON)
     X, truth, _ = patients(80)
     model = linear.CoxPHSurvivalAnalysis(ties="breslow").fit(X, structured(truth))

@@ -1,4 +1,4 @@
-"""Survival curves, log-rank tests and hazard ratios, beside scikit-survival; what a page shows of times."""
+"""Survival curves, log-rank tests and hazard ratios, compared with scikit-survival; the page for times."""
 
 import math
 
@@ -14,7 +14,7 @@ sksurv = pytest.importorskip("sksurv")
 
 
 def drawn(n=120, seed=0, ties=True):
-    """Events, times and a column that shortens them."""
+    """Events, times and a column that shortens the times."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(n)
     time = rng.exponential(10 * np.exp(-0.8 * x))
@@ -28,7 +28,7 @@ def theirs(event, time):
 
 
 @pytest.mark.parametrize("ties", [True, False])
-def test_curves_are_those_of_scikit_survival(ties):
+def test_curves_equal_scikit_survival(ties):
     from sksurv.nonparametric import kaplan_meier_estimator
 
     event, time, _ = drawn(ties=ties)
@@ -53,7 +53,7 @@ def test_medians():
 
 
 @pytest.mark.parametrize("groups", [2, 4])
-def test_log_rank_is_that_of_scikit_survival(groups):
+def test_log_rank_equals_scikit_survival(groups):
     from sksurv.compare import compare_survival
 
     event, time, x = drawn()
@@ -82,7 +82,7 @@ def test_groups_are_compared_within_strata():
     assert page["ratio"][0] == hazard_ratio(both[1], x).estimate
 
 
-def test_hazard_ratios_are_those_of_scikit_survival():
+def test_hazard_ratios_equal_scikit_survival():
     from sksurv.linear_model import CoxPHSurvivalAnalysis
 
     event, time, x = drawn()
@@ -105,7 +105,7 @@ def test_hazard_ratios_are_those_of_scikit_survival():
     assert found.p == pytest.approx(math.erfc(abs(b) * math.sqrt(bend) / math.sqrt(2)), rel=1e-3)
 
 
-def test_no_hazard_ratio_where_there_is_none_to_find():
+def test_hazard_ratio_is_nan_if_not_defined():
     (event, time, x), order = drawn(), np.arange(10.0)
     for found in (
         hazard_ratio(np.column_stack([event, time]), np.ones(len(x))),

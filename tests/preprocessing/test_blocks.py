@@ -1,4 +1,4 @@
-"""Block scaling against singular values by NumPy, and the contract of a transformer."""
+"""Block scaling compared with NumPy's singular values, and the rules of a transformer."""
 
 import pickle
 
@@ -54,7 +54,7 @@ def test_no_scaling_and_a_block_of_zeros():
     assert np.isfinite(scaler.transform(X)).all()
 
 
-def test_names_masks_and_positions_say_the_same():
+def test_names_masks_and_positions_are_equivalent():
     X = pd.DataFrame(data(), columns=list("abcdefghi"))
     mask = np.arange(9) < 6
     ways = [BLOCKS, {"genes": list("abcdef"), "blood": ["i", "h"]}, {"genes": mask, "blood": [-1, 7]}]
@@ -82,7 +82,7 @@ def test_names_after_a_step_that_drops_them():
     np.testing.assert_allclose(np.linalg.norm(kept[:, :3], 2), 1)
 
 
-def test_gaps_are_refused_in_blocks_only():
+def test_missing_values_are_refused_in_blocks_only():
     X = pd.DataFrame(data(), columns=list("abcdefghi"))
     X.loc[3, "g"] = np.nan
     assert np.isnan(BlockScaler(BLOCKS).fit_transform(X)[3, 6])
@@ -104,12 +104,12 @@ def test_gaps_are_refused_in_blocks_only():
         ({"a": ["g"]}, "use positions"),
     ],
 )
-def test_blocks_that_are_none(wrong, message):
+def test_invalid_blocks(wrong, message):
     with pytest.raises(ValueError, match=message):
         BlockScaler(wrong).fit(data())
 
 
-def test_parameters_that_are_none():
+def test_invalid_parameters():
     for wrong in ([0, 1], {}, "genes"):
         with pytest.raises(TypeError, match="a dict from the name"):
             BlockScaler(wrong).fit(data())
@@ -117,8 +117,8 @@ def test_parameters_that_are_none():
         BlockScaler(scaling="pca").fit(data())
 
 
-def test_a_small_block_is_heard():
-    """Two columns tell the classes apart and 300 do not: only scaled they make up the first factors."""
+def test_a_small_block_influences_the_factors():
+    """Two columns separate the classes and 300 do not; the first factors use the two only after scaling."""
     rng = np.random.default_rng(0)
     n = 60
     y = np.arange(n) % 2

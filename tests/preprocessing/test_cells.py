@@ -1,4 +1,4 @@
-"""What is in a cell, against pandas."""
+"""Contents of cells, compared with pandas."""
 
 from decimal import Decimal
 
@@ -26,11 +26,11 @@ CELLS = [
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=repr)
-def test_missing_is_what_pandas_takes_for_missing(cell):
+def test_missing_equals_pandas_isna(cell):
     assert cells.is_missing(cell) == pd.isna(cell)
 
 
-def test_an_array_in_a_cell_is_something():
+def test_an_array_in_a_cell_is_not_missing():
     assert not cells.is_missing(np.array([np.nan, 1.0]))
 
 
@@ -54,7 +54,7 @@ def test_which_columns_hold_numbers(column, numbers):
     assert cells.holds_numbers(column) is numbers
 
 
-def test_words_are_as_people_write_them():
+def test_text_of_cells():
     column = np.array([1.0, np.float32(2), 2.5, "a", None, True, np.inf], dtype=object)
     assert cells.words(column) == ["1", "2", "2.5", "a", None, "True", "inf"]
 

@@ -1,4 +1,4 @@
-"""Adjustment against regressions by scikit-learn and group means by pandas."""
+"""Adjustment compared with scikit-learn's regressions and pandas' group means."""
 
 import tracemalloc
 
@@ -15,7 +15,7 @@ from superfactor.preprocessing import Adjuster, BlockScaler, confounders
 
 
 def table(n=30, p=5, seed=0):
-    """Features with an effect of batch and age, and both of these."""
+    """Features with an effect of batch and age, and the batch and age."""
     rng = np.random.default_rng(seed)
     batch, age = rng.choice(list("ABC"), n), rng.normal(60, 9, n)
     X = rng.standard_normal((n, p)) + (batch == "B")[:, None] * 2 + age[:, None] * np.arange(p) / 9
@@ -36,7 +36,7 @@ def test_a_category_leaves_group_means_equal():
     pd.testing.assert_frame_equal(out, expected)
 
 
-def test_words_and_numbers_are_a_linear_regression():
+def test_categories_and_numbers_equal_a_linear_regression():
     X, new = table(), table(10, seed=1)
     adjuster = Adjuster(["batch", "age"]).fit(X)
     encoder = OneHotEncoder(sparse_output=False).fit(X[["batch"]])
@@ -68,7 +68,7 @@ def test_collinear_and_constant_confounders():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_what_is_left_of_a_feature_that_is_only_batch_is_no_feature(dtype):
+def test_a_feature_explained_by_the_batch_becomes_constant(dtype):
     X = table().drop(columns="age")
     X["only"] = X["batch"].map({"A": 0.1, "B": -0.7, "C": 1 / 3}).astype(dtype)
     X["only"] -= X["only"].mean()
@@ -83,7 +83,7 @@ def test_what_is_left_of_a_feature_that_is_only_batch_is_no_feature(dtype):
     np.testing.assert_allclose(moved[:, 6], 2)
 
 
-def test_kinds_of_words():
+def test_types_of_categorical_columns():
     X = table().drop(columns="age")
     expected = Adjuster("batch").fit_transform(X)
     for kind in ("category", "string", object):
@@ -141,7 +141,7 @@ def test_kept_columns_stay_in_place():
     np.testing.assert_array_equal(numbers, out)
 
 
-def test_words_may_be_kept():
+def test_categorical_columns_may_be_kept():
     X = table()[["g0", "age", "g1", "batch", "g2"]]
     expected = Adjuster(["batch", "age"]).fit_transform(X)
     adjuster = Adjuster(["batch", "age"], keep=["batch"])
@@ -157,7 +157,7 @@ def test_words_may_be_kept():
     assert both[-1].covariate_names_[0].startswith("batch=")
 
 
-def test_what_is_not_known_is_not_removed():
+def test_missing_confounders_remove_nothing():
     X, new = table(), table(6, seed=1)
     adjuster = Adjuster(["batch", "age"]).fit(X)
     new.loc[0, "batch"], new.loc[1, "batch"] = "D", None
@@ -173,7 +173,7 @@ def test_what_is_not_known_is_not_removed():
         np.testing.assert_allclose(out[i], moved)
 
 
-def test_what_is_not_known_at_fit_counts_for_nothing():
+def test_rows_with_missing_confounders_are_ignored_at_fit():
     X = table().drop(columns="age")
     gaps = X.copy()
     gaps.loc[[0, 4, 9], "batch"] = None
@@ -189,7 +189,7 @@ def test_what_is_not_known_at_fit_counts_for_nothing():
 
 
 @pytest.mark.parametrize("kind", [object, "category", float])
-def test_a_confounder_of_which_nothing_is_known_removes_nothing(kind):
+def test_a_confounder_that_is_always_missing_removes_nothing(kind):
     X = table().drop(columns="age")
     genes = X.columns[:5]
     gaps = X.assign(batch=pd.Series([None] * 30, dtype=kind))
@@ -202,7 +202,7 @@ def test_a_confounder_of_which_nothing_is_known_removes_nothing(kind):
 
 
 @pytest.mark.parametrize("labels", ["words", "codes", "numbers", "gaps"])
-def test_y_is_spared_as_in_a_regression_on_both(labels):
+def test_y_is_spared_as_in_a_joint_regression(labels):
     X = table()
     rng = np.random.default_rng(3)
     tumour = rng.random(30) < np.where(X["batch"] == "B", 0.8, 0.3)
@@ -229,7 +229,7 @@ def test_y_is_spared_as_in_a_regression_on_both(labels):
 
 
 @pytest.mark.parametrize("kind", ["objects", "pandas"])
-def test_classes_without_labels_do_not_leave_with_the_batch(kind):
+def test_differences_of_unlabelled_samples_are_spared(kind):
     rng = np.random.default_rng(0)
     n = 2000
     tumour = rng.random(n) < 0.5
@@ -246,7 +246,7 @@ def test_classes_without_labels_do_not_leave_with_the_batch(kind):
     assert adjuster.transform(X).shape == (n, 1)  # those without a label are adjusted too
 
 
-def test_what_cannot_be_told_from_y_stays():
+def test_effects_confounded_with_y_are_kept():
     X = table().drop(columns="age")
     out = Adjuster("batch", spare_y=True).fit(X, X["batch"]).transform(X)
     np.testing.assert_allclose(out, X.iloc[:, :5])
@@ -259,8 +259,8 @@ def test_what_cannot_be_told_from_y_stays():
 
 
 @pytest.mark.parametrize("spare_y", [False, True])
-def test_chance_differences_are_shrunk(spare_y):
-    """The part removed of each feature by the formula of James and Stein, from sums of squares by hand."""
+def test_removed_effects_are_shrunk(spare_y):
+    """The reference is the James–Stein formula with explicit sums of squares."""
     rng = np.random.default_rng(0)
     n, y = 40, np.arange(40) % 2
     batch = np.where(np.arange(n) < 20, "A", "B")
@@ -276,15 +276,15 @@ def test_chance_differences_are_shrunk(spare_y):
     assert factor[:5].min() > 0.95 and (factor == 0).sum() > 20
 
 
-def test_single_precision_stays():
+def test_single_precision_is_kept():
     X = table().astype(dict.fromkeys([f"g{j}" for j in range(5)], np.float32))
     out = Adjuster(["batch", "age"]).fit_transform(X)
     assert out.dtype == np.float32
     np.testing.assert_allclose(out, Adjuster(["batch", "age"]).fit_transform(table()), atol=1e-4)
 
 
-def test_memory_is_less_than_another_table(monkeypatch):
-    """Columns are worked on some at a time, and it does not matter how many."""
+def test_adjustment_needs_less_memory_than_a_copy(monkeypatch):
+    """Columns are processed in blocks, and the size of the blocks does not matter."""
     options = {"spare_y": True, "shrink": True}
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100, 20_001), dtype=np.float32), np.arange(100) % 2
@@ -314,7 +314,7 @@ def test_confounders_that_explain_everything():
         Adjuster(["batch", "age"], keep=[f"g{j}" for j in range(5)]).fit(table())
 
 
-def test_features_with_gaps_or_words():
+def test_features_with_missing_values_or_text():
     X = table()
     X.loc[:1, "g2"] = 1e200, -1e200
     with pytest.raises(ValueError, match=r"column 'g2' holds values of size 1e\+200"):
@@ -333,8 +333,8 @@ def test_features_with_gaps_or_words():
         adjuster.transform(table().assign(age=np.inf))
 
 
-def test_a_pipeline_of_everything():
-    """A batch that is added to the data and named leaves the model as it was without."""
+def test_pipeline_with_all_transformers():
+    """Adding a batch effect and adjusting for it leaves the model as it was."""
     rng = np.random.default_rng(0)
     n, p = 60, 30
     y = np.arange(n) % 2

@@ -1,4 +1,4 @@
-"""Joined tables against pandas' own joins, and who was lost."""
+"""Joined tables compared with pandas' joins, and the samples that are left out."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ def tables():
 
 
 @pytest.mark.parametrize("how", ["outer", "inner"])
-def test_values_are_those_of_pandas(how):
+def test_joined_values_equal_pandas(how):
     genes, blood = tables()
     joined = join_blocks({"genes": genes, "blood": blood}, how=how)
     expected = genes.join(blood, how=how)
@@ -26,7 +26,7 @@ def test_values_are_those_of_pandas(how):
         pd.testing.assert_frame_equal(own.dropna(), table.reindex(own.dropna().index))
 
 
-def test_who_was_lost_and_why():
+def test_left_out_samples_are_reported():
     genes, blood = tables()
     other = blood.loc[["a", "b"]].rename(columns=str.upper)
     assert join_blocks({"genes": genes, "blood": blood}).lost.empty
@@ -53,7 +53,7 @@ def test_by_a_column_and_rows_without_a_name():
         join_blocks({"genes": genes, "blood": blood}, on="visit")
 
 
-def test_equal_names_of_columns_are_told_apart():
+def test_equal_column_names_are_made_unique():
     genes, blood = tables()
     blood = blood.rename(columns={"zinc": "g1"})
     joined = join_blocks({"genes": genes, "blood": blood})
@@ -73,7 +73,7 @@ def test_numbers_and_text_are_the_same_names():
     assert joined.table.loc["7", "c"] == 1.0
 
 
-def test_what_cannot_be_joined():
+def test_invalid_joins():
     genes, blood = tables()
     twice = pd.concat([genes, genes.iloc[:1]])
     with pytest.raises(ValueError, match=r"blocks\['genes'\]: sample 'd' occurs 2 times"):
@@ -95,7 +95,7 @@ def test_what_cannot_be_joined():
             join_blocks(wrong)
 
 
-def test_mudata_is_a_dict_of_tables():
+def test_mudata_is_joined_like_a_dict_of_tables():
     anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
     genes, blood = tables()
     parts = {"genes": anndata.AnnData(genes), "blood": anndata.AnnData(blood)}
@@ -107,7 +107,7 @@ def test_mudata_is_a_dict_of_tables():
         join_blocks(mudata.MuData(parts), on="patient")
 
 
-def test_blocks_of_the_join_are_those_of_the_scaler():
+def test_joined_blocks_fit_the_block_scaler():
     genes, blood = tables()
     joined = join_blocks({"genes": genes, "blood": blood}, how="inner")
     scaler = BlockScaler(joined.blocks).fit(joined.table.assign(age=[60.0, 70.0, 50.0]))

@@ -1,4 +1,4 @@
-"""LowRankImputer: what it fills, what it leaves, and that it is a scikit-learn transformer."""
+"""LowRankImputer: filled values, unchanged values, and the rules of a scikit-learn transformer."""
 
 import pickle
 import warnings
@@ -16,7 +16,7 @@ from superfactor.preprocessing import LowRankImputer, completion
 
 
 def table(n=40, p=60, rank=3, noise=0.1, seed=0):
-    """A table of a few factors and noise, in columns of different units, and which entries are gone."""
+    """A table of a few factors and noise, with columns of different units, and which entries are missing."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p))
     X = (X + noise * rng.standard_normal((n, p))) * 10.0 ** rng.integers(-3, 4, p) + rng.normal(size=p)
@@ -29,7 +29,7 @@ def rms(filled, X, gone):
 
 
 def naive(X, rank, iterations=500):
-    """The fixed point of docs/method.md §14, plainly: standardise, fill, SVD, shrink, fill again."""
+    """Naive fixed point of docs/method.md §14: standardise, fill, SVD, shrink, fill again."""
     gone = np.isnan(X)
     mean, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     Z = np.where(gone, 0.0, (X - mean) / scale)
@@ -48,7 +48,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 @pytest.mark.parametrize("shape", [(40, 60), (60, 40)])
-def test_the_fixed_point_is_that_of_the_plain_iteration(shape):
+def test_fixed_point_equals_the_naive_iteration(shape):
     X, gone = table(*shape)
     X[gone] = np.nan
     filled = LowRankImputer(3, tol=1e-10, max_iter=2000).fit_transform(X)
@@ -68,7 +68,7 @@ def test_large_tables_by_subspace_iteration(shape, monkeypatch):
     np.testing.assert_allclose(iterated / scale, by_gram / scale, rtol=0, atol=1e-5)
 
 
-def test_finds_the_rank_and_beats_means_and_neighbours():
+def test_finds_the_rank_and_is_better_than_means_and_neighbours():
     X, gone = table()
     holes = np.where(gone, np.nan, X)
     imputer = LowRankImputer()
@@ -127,7 +127,7 @@ def test_new_samples_of_narrow_tables_are_solved_many_at_a_time(share, monkeypat
     np.testing.assert_allclose(together / imputer.scale_, one_by_one / imputer.scale_, rtol=0, atol=1e-10)
 
 
-def test_values_that_are_there_stay_and_nothing_is_changed_in_place():
+def test_observed_values_and_inputs_are_unchanged():
     X, gone = table()
     gone[0], gone[1, :30] = True, True  # a sample without values, and one without half of them
     holes = np.where(gone, np.nan, X)
@@ -168,7 +168,7 @@ def test_columns_without_a_value_are_named_and_left_out():
         LowRankImputer().fit(frame[["c"]])
 
 
-def test_passthrough_columns_stay_in_place_with_their_gaps():
+def test_passthrough_columns_keep_their_missing_values():
     X, gone = table(p=8)
     holes = np.where(gone, np.nan, X)
     frame = pd.DataFrame(holes, columns=list("abcdefgh"))
@@ -185,7 +185,7 @@ def test_passthrough_columns_stay_in_place_with_their_gaps():
         LowRankImputer(2, passthrough_columns=["z"]).fit(frame)
 
 
-def test_single_precision_stays():
+def test_single_precision_is_kept():
     X, gone = table(noise=0.3)
     holes = np.where(gone, np.nan, X)
     single = LowRankImputer(3).fit_transform(holes.astype(np.float32))
@@ -194,7 +194,7 @@ def test_single_precision_stays():
     np.testing.assert_allclose(single / X.std(axis=0), double / X.std(axis=0), atol=2e-3)
 
 
-def test_the_same_again_and_after_pickling():
+def test_fits_are_reproducible_and_pickle():
     X, gone = table()
     holes = np.where(gone, np.nan, X)
     first = LowRankImputer(random_state=3).fit(holes)
@@ -205,7 +205,7 @@ def test_the_same_again_and_after_pickling():
     assert LowRankImputer(random_state=4).fit(holes).rms_errors_ != first.rms_errors_
 
 
-def test_refusals():
+def test_invalid_input():
     X, _ = table()
     with pytest.raises(TypeError, match="sparse"):
         LowRankImputer().fit(sp.csr_array(X))
@@ -235,13 +235,13 @@ def test_values_whose_squares_are_out_of_range():
     np.testing.assert_array_equal(handed_on[:, 2], large["c"])
 
 
-def test_says_where_it_did_not_settle():
+def test_warns_if_not_converged():
     X, gone = table(noise=1.0)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         LowRankImputer(3, max_iter=2).fit(np.where(gone, np.nan, X))
 
 
-def test_words_are_handed_on():
+def test_text_columns_are_passed_through():
     table = pd.DataFrame(np.random.default_rng(0).standard_normal((20, 4)), columns=list("abcd"))
     table.iloc[3, 1] = table.iloc[7, 2] = np.nan
     plain = LowRankImputer(1).fit_transform(table)
@@ -257,7 +257,7 @@ def test_words_are_handed_on():
 
 
 def planted(n, p, rank, noise, share, seed=0):
-    """A table of so many factors of size 1, and which entries are gone."""
+    """A table of the given number of factors of size 1, and which entries are missing."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p)) / np.sqrt(rank)
     X += noise * rng.standard_normal((n, p))
@@ -265,7 +265,7 @@ def planted(n, p, rank, noise, share, seed=0):
 
 
 def estimate_and_truth(X, gone, **parameters):
-    """The imputer, the error of the missing entries in its units, and what it said about its own."""
+    """Return the imputer, the error of the missing entries in its units, and its warnings."""
     holes = np.where(gone, np.nan, X)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -277,7 +277,7 @@ def estimate_and_truth(X, gone, **parameters):
 
 @pytest.mark.parametrize("noise", [0.0, 1e-2, 0.1])
 @pytest.mark.parametrize("shape", [(50, 30), (40, 120)])
-def test_the_error_is_known_beforehand(shape, noise):
+def test_estimated_error_is_accurate(shape, noise):
     exact = 3e-3  # below this, in standard deviations, a fill is called exact
     ratios, warned = [], 0
     for rank, share in [(1, 0.2), (2, 0.02), (2, 0.4), (4, 0.1), (6, 0.2), (8, 0.1)]:
@@ -292,21 +292,21 @@ def test_the_error_is_known_beforehand(shape, noise):
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_no_noise_has_no_more_factors(tol):
+def test_rank_is_exact_without_noise(tol):
     for seed in range(2):
         imputer, truth, doubt = estimate_and_truth(*planted(50, 30, 2, 0.0, 0.2, seed), tol=tol)
         assert imputer.n_components_ == 2 and not doubt
         assert max(truth, imputer.rms_error_) < 10 * max(tol, 3e-4)
 
 
-def test_says_where_the_error_is_not_known():
-    """As many unknowns as values: whether the factors are found depends on which values are hidden."""
+def test_warns_if_the_error_is_uncertain():
+    """With as many unknowns as values, the result depends on which values are hidden."""
     _, _, doubt = estimate_and_truth(*planted(50, 30, 8, 0.0, 0.4))
     assert len(doubt) == 1 and doubt == estimate_and_truth(*planted(50, 30, 8, 0.0, 0.4, 1))[2]  # said once
 
 
-def test_errors_count_by_where_values_are_missing():
-    """Half of the columns are noise, which the others say nothing of, and all gaps are there."""
+def test_errors_are_weighted_by_missing_values_of_columns():
+    """Half of the columns are noise, which no other column predicts; all missing values are there."""
     X, gone = planted(80, 40, 2, 0.05, 0.2)
     X[:, 20:] = np.random.default_rng(1).standard_normal((80, 20))
     for part, least, most in ((slice(20), 0.8, 1.3), (slice(20, None), 0.0, 0.2)):

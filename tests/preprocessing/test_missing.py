@@ -1,4 +1,4 @@
-"""What is said of a table's gaps, against pandas."""
+"""Descriptions of missing values, compared with pandas."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pandas as pd
 from superfactor.preprocessing import describe_gaps
 
 
-def test_counts_are_those_of_pandas():
+def test_counts_equal_pandas():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)])
     frame = frame.mask(rng.random(frame.shape) < 0.3)
@@ -35,7 +35,7 @@ def test_sentences():
     ]
 
 
-def test_nothing_to_say():
+def test_no_sentences_without_missing_values():
     gaps = describe_gaps(np.ones((3, 2)))
     assert not gaps
     assert gaps.share == 0

@@ -1,4 +1,4 @@
-"""The pages about gaps, blocks and confounders show what their code prints."""
+"""The pages about missing values, blocks and confounders show what their code prints."""
 
 import doctest
 from pathlib import Path

@@ -1,8 +1,25 @@
-"""Kinds of y: classes, flags, numbers, counts, times, mixed. One file and one object each.
+"""Everything that depends on the kind of y: classes, flags, numbers, counts, times or mixed.
 
-Nothing else asks what kind y is.
+Each kind is one `Outcome` object in a file of its own. Code above this package calls the methods of the
+object and does not check the kind itself. To add a kind, add a file here and its object to `KINDS`.
 
-A new kind is a new file here and its object in `KINDS`.
+================ ===============================================================================
+file             idea
+================ ===============================================================================
+``base``         ``Outcome``: the interface of a kind
+``classes``      class labels
+``flags``        several yes/no labels
+``flag_folds``   folds with equal shares of several labels
+``numbers``      measurements
+``counts``       counts, with or without exposures
+``times``        survival times
+``mixed``        several outcomes of different kinds
+``ridge``        ridge regressions with many penalties, for the baselines
+``metrics/``     metrics, intervals and survival curves
+``reading/``     how a kind is described, compared with features and plotted
+``pages/``       what a page of ``superfactor.report`` shows of a kind
+``descriptions`` text and plain values about a kind, for the terminal and scripts
+================ ===============================================================================
 """
 
 from __future__ import annotations
@@ -21,8 +38,9 @@ from superfactor.outcomes.mixed import Mixed
 from superfactor.outcomes.numbers import Numbers
 from superfactor.outcomes.times import Times
 
-#: One object for each kind. One whose estimator is that of another, or a subclass of it, comes after it: the
-#: last that says yes counts (`Outcome.is_of`), and the first of an estimator always does.
+#: One object for each kind. Kinds that share an estimator, or whose estimator is a subclass, come after the
+#: general one: the last kind whose `Outcome.is_of` is True is used, and the first kind of an estimator is
+#: the default.
 KINDS: list[Outcome] = [Classes(), Flags(), Numbers(), Counts(), Times(), Mixed()]
 
 __all__ = [
@@ -46,20 +64,21 @@ __all__ = [
 
 
 def outcome_named(name: str) -> Outcome:
-    """The kind of this name: "classes", "flags", "numbers", "counts", "times" or "mixed"."""
+    """Return the kind of this name: "classes", "flags", "numbers", "counts", "times" or "mixed"."""
     return next(kind for kind in KINDS if kind.name == name)
 
 
 def outcome_of(model: Any, y: Any = None) -> Outcome:
-    """What a model predicts, fitted or not: an estimator, a pipeline that ends in one, or a search for one.
+    """Return the kind of y that a model predicts.
 
-    Where an estimator takes several kinds of y, that of y counts; without y that of the fitted model. Other
-    libraries' classifiers and regressors have the kind of ours.
+    If an estimator accepts several kinds of y, y decides; without y, the fitted model decides. Classifiers
+    and regressors of other libraries have the kinds "classes" or "flags", and "numbers".
 
     Parameters
     ----------
-    model : estimator, pipeline or search
-    y : what it is to be fitted to, or None
+    model : estimator, Pipeline that ends in one, or search for one
+        Fitted or not.
+    y : y that the model is fitted to, or None
 
     Examples
     --------
@@ -93,7 +112,7 @@ def outcome_of(model: Any, y: Any = None) -> Outcome:
 
 
 def _among(kind: Outcome, model: Any, y: Any) -> Outcome:
-    """Of the kinds with the estimator of `kind` the one that model and y are of; else `kind`."""
+    """Return the kind of model and y among those with the estimator of `kind`; `kind` if none matches."""
     for other in reversed(KINDS):
         if other.estimator is kind.estimator and other.is_of(model, y):
             return other

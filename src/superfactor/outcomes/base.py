@@ -1,9 +1,13 @@
-"""What the kind of y decides: one object for each kind, which everything above the estimators asks.
+"""`Outcome`: the interface that everything above the estimators uses for the kind of y.
 
-y comes in three forms. `CheckedY` is a user's y, checked, and who has one. The *truth* (m, …) is that of the
-samples that have one, as folds use it: class numbers, values, or events and times. *Rows* (n, k) are what a
-model says of n samples: probabilities, values, risks. `Target` holds the first two and the names of the k
-columns. Metrics compare truth and rows.
+y has three forms:
+
+- `CheckedY`: the user's y after checks, and which samples have a value.
+- *truth* (m, …): the values of the m samples that have one, coded as class numbers, values, or events and
+  times. Folds use it.
+- *rows* (n, k): predictions for n samples: probabilities, values or risks.
+
+`Target` holds the first two and the names of the k columns. Metrics compare truth and rows.
 """
 
 from __future__ import annotations
@@ -25,15 +29,15 @@ from superfactor.outcomes.reading import Reading
 
 Split = tuple[Any, Any]
 
-#: The rival that sees the covariates and not the features.
+#: Name of the baseline that uses the covariates without the features.
 COVARIATES = "covariates alone"
-#: Observations: with fewer, one more or less decides.
+#: Fewest observations for a claim; with fewer, a single observation can change the conclusion.
 FEWEST = 10
 
 
 @dataclass(frozen=True)
 class Steps:
-    """t of the grids of ξ and λ, by model, weak to strong: of equal scores the first counts."""
+    """Values of t in the grids of ξ and λ, by model, from weak to strong; the first wins a tie."""
 
     xi: Mapping[str, tuple[float, ...]]
     lam: Mapping[str, tuple[float, ...]]
@@ -41,13 +45,13 @@ class Steps:
 
 @dataclass(frozen=True)
 class Target:
-    """y of n samples, checked.
+    """y of n samples after checks.
 
     Attributes
     ----------
-    given : the user's values, and who has one
-    names : (k,) of the columns of predicted rows: classes, targets or "risk"
-    truth : (m, …) of the samples that have a value
+    given : the user's values, and which samples have one
+    names : (k,) names of the columns of rows: classes, targets or "risk"
+    truth : (m, …) coded values of the samples that have one
     """
 
     given: CheckedY
@@ -55,17 +59,17 @@ class Target:
     truth: Any
 
     def values_at(self, at: Any) -> Any:
-        """The user's values of the samples at `at`."""
+        """Return the user's values of the samples at positions `at`."""
         return self.given.values[at]
 
 
 @dataclass(frozen=True)
 class Units:
-    """What counts as one observation in a test against chance: a sample, or a group that has one value.
+    """Observations of a test against chance: samples, or groups whose samples share one value.
 
     Attributes
     ----------
-    truth, rows : of the observations
+    truth, rows : truth and rows of the observations
     name : "samples" or "groups"
     """
 
@@ -77,157 +81,160 @@ class Units:
 class Outcome(Reading):
     """A kind of y. It has no state: methods take the truth, the rows or the fitted model.
 
-    A kind that changes the `metrics` of another one also answers for these itself: `headline`, `chance`,
-    `guess_metric_values`, `least_intervals`; one that changes `decided` gives its metrics the same decision.
+    A subclass that changes `metrics` must also define `headline`, `chance`, `guess_metric_values` and
+    `least_intervals`. A subclass that changes `decided` must use the same decision in its metrics.
     """
 
     #: Short name: "classes", "flags", "numbers", "counts", "times".
     name: ClassVar[str]
-    #: Whose y it is.
+    #: The estimator that is fitted to this kind of y.
     estimator: ClassVar[type[Any]]
-    #: t of "auto" grids.
+    #: Values of t in "auto" grids.
     steps: ClassVar[Steps]
-    #: In the order in which they are shown. The first that `headline` names counts.
+    #: Metrics in the order in which they are shown. `headline` names the one that decides.
     metrics: ClassVar[tuple[Metric, ...]]
-    #: The prediction without knowledge: as a method's name, in a sentence, and as a heading.
+    #: The prediction that ignores X: as the name of a method, and in a sentence or heading.
     guess_name: ClassVar[str]
     guessing: ClassVar[str]
-    #: The rivals: PCA and then a regression with the same loss, and ridge regression with it.
+    #: The baselines: PCA followed by a regression with the same loss, and ridge regression with this loss.
     pca_name: ClassVar[str]
     ridge_name: ClassVar[str]
-    #: How tables call the first, and what both are.
+    #: Short name of the PCA baseline in tables, and a description of both baselines.
     pca_short: ClassVar[str]
     baselines_words: ClassVar[str]
-    #: Of ridge regression as a rival: strengths C, for data whose first principal component has variance 1.
+    #: Strengths C of the ridge baseline, for data whose first principal component has variance 1.
     strengths: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
     few_strengths: ClassVar[tuple[float, ...]] = (0.1, 1.0, 10.0, 100.0)
-    #: Samples without which a search cannot score a fold.
+    #: Fewest samples in the test part of a fold that a search can score.
     fewest_test_samples: ClassVar[int] = 1
-    #: Of each stratum, samples or groups: one to judge by, two to choose by.
+    #: Fewest samples or groups of each stratum: one for the outer test part, two for the inner folds.
     fewest_units: ClassVar[int] = 3
-    #: What a page of `superfactor.report` shows of this kind; None where there is no page for it.
+    #: Contents of a page of `superfactor.report`; None if this kind has no page.
     page: ClassVar[Page | None] = None
 
     # --- y ------------------------------------------------------------------------------------------
 
     def is_of(self, model: Any, y: Any) -> bool:
-        """Whether it is the kind of this model, among the kinds that have the same `estimator`.
+        """Return whether model and y are of this kind, among the kinds that have the same `estimator`.
 
-        By y where it is given, a user's y that the model is for; where it is None, by the model, which may be
-        fitted. The kinds in `KINDS` are asked from the last to the first, which says yes.
+        The user's y decides; if it is None, the model decides, which may be fitted. Kinds in `KINDS` are
+        tried from the last to the first.
         """
         return True
 
     @abstractmethod
     def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
-        """A user's y, as long as X, checked; `name` is for messages."""
+        """Check a user's y, which must be as long as X; `name` is the caller's name in messages."""
 
     @abstractmethod
     def coded(self, given: CheckedY) -> tuple[Any, Any]:
-        """Names of the columns of predicted rows (k,), and the truth (m, …)."""
+        """Return the names of the columns of rows (k,), and the truth (m, …)."""
 
     def target(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> Target:
-        """A user's y of samples to learn from."""
+        """Check a user's y of training samples."""
         given = self.read(y, X, name, unlabeled).of_some()
         return Target(given, *self.coded(given))
 
     def recognised(self, model: Any, given: CheckedY, name: str = "y") -> tuple[Any, Any]:
-        """Names (k,) and truth (m, …) of new samples, as a fitted model knows them; `name` in messages."""
+        """Return names (k,) and truth (m, …) of new samples in the coding of a fitted model.
+
+        `name` is the name of y in messages.
+        """
         return self.coded(given)
 
     def refitted(self, y: Any, given: CheckedY) -> Any:
-        """A user's y as a search fits its choice to it, once it has been read as `given`."""
+        """Return the y to which a search refits its choice: the user's y, which was checked as `given`."""
         return y if given.known is None or given.names is not None else given.marked
 
     def out_of(self, truth: Any, exposures: Any) -> Any:
-        """The truth (m, …) of samples whose exposures (m, 1) stand in X; None: no exposures."""
+        """Return the truth (m, …) with exposures (m, 1) from X added; None: no exposures."""
         return truth
 
     def observed(self, truth: Any, model: Any, X: Any) -> Any:
-        """The same, by a fitted model that knows where exposures stand in X, the samples' own."""
+        """Return the truth with the exposures that a fitted model reads from its column of X (m, p)."""
         return truth
 
     def exposures(self, truth: Any) -> Any:
-        """Exposures (m, 1) that are part of the truth; None where there are none."""
+        """Return the exposures (m, 1) in the truth; None if there are none."""
         return None
 
     def values(self, truth: Any) -> Any:
-        """The truth without exposures, as an estimator's ``fit`` takes it where X has them."""
+        """Return the truth without exposures, as an estimator's ``fit`` requires it if X has them."""
         return truth
 
     def decoded(self, truth: Any, names: Any) -> Any:
-        """The truth as an estimator's ``fit`` takes it from the user."""
+        """Return the truth in the user's coding, as an estimator's ``fit`` accepts it."""
         return self.values(truth)
 
     def informative(self, truth: Any) -> Any:
-        """Which samples of the truth tell something (m,), bool: all of them."""
+        """Return which samples of the truth are informative (m,), bool: all of them."""
         return np.ones(len(truth), dtype=bool)
 
     def counts(self, target: Target) -> Any:
-        """How many samples there are of each sort, as integers."""
+        """Return the number of samples of each category, as integers."""
         return np.array([len(target.truth)])
 
     # --- search -------------------------------------------------------------------------------------
 
     @abstractmethod
     def n_outputs(self, target: Target) -> int:
-        """κ, how many activations there are."""
+        """Return κ, the number of activations."""
 
     def fitted_attributes(self, target: Target) -> dict[str, Any]:
-        """What a fitted search says of y."""
+        """Return fitted attributes of a search that describe y."""
         return {}
 
     def search_strata(self, values: Any) -> Any:
-        """What scikit-learn stratifies the folds of a search by (m,); None: folds as samples come."""
+        """Return the strata of the folds of a search (m,), for scikit-learn; None: no stratification."""
         return None
 
     def check_training(self, target: Target, k: int, train: Any) -> None:
-        """Raise a ValueError where no estimator could learn from the training part of split k."""
+        """Raise a ValueError if no estimator could learn from the training part of split k."""
         if not len(target.given.among(train).labelled):
             raise ValueError(f"cv: no sample in the training part of split {k} has a label")
 
     def for_training(self, base: Any, target: Target, train: Any) -> Any:
-        """The estimator `base`, or a changed clone, for the training part of a fold."""
+        """Return the estimator `base`, or a changed clone, for the training part of a fold."""
         return base
 
     def uses_unlabelled(self, model: Any) -> bool:
-        """Whether ``fit`` has a use for samples without a value: our estimators and searches."""
+        """Return whether ``fit`` uses samples without a value: estimators and searches of this package do."""
         return isinstance(model, self.estimator) or isinstance(getattr(model, "_outcome", None), Outcome)
 
     def for_codes(self, search: Any, names: Any) -> Any:
-        """A search for the truth in place of the user's values, in outer folds."""
+        """Return a search for outer folds, where y is the truth instead of the user's values."""
         return search
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """What compares candidates where the user has no score of their own; ``score`` of the model."""
+        """Return the score that compares candidates by default: ``score`` of the model."""
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(model.score(X, y, **weight))
 
     @abstractmethod
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
-        """The figure that the estimator's own ``score`` gives, the larger the better."""
+        """Return the value of the estimator's ``score``; larger is better."""
 
     def score(
         self, scorer: Callable[..., float], fitted: Any, X: Any, target: Target, test: Any, **extra: Any
     ) -> float:
-        """Of a model fitted to a part of the samples, on those at `test`, X being their rows."""
+        """Return the score of a fitted model on the samples at positions `test`, whose rows are X."""
         return scorer(fitted, X, target.values_at(test), **extra)
 
     # --- folds --------------------------------------------------------------------------------------
 
     @abstractmethod
     def strata(self, truth: Any) -> Any:
-        """Integers (m,): every fold gets an equal share of each."""
+        """Return strata as integers (m,): every fold gets an equal share of each stratum."""
 
     def sizes(self, truth: Any, groups: Any) -> list[int]:
-        """How many samples, or groups (m,), there are of each stratum that folds need."""
+        """Return the number of samples, or of groups (m,), in each stratum that folds need."""
         strata = self.strata(truth)
         if groups is None:
             return [int(count) for count in np.unique(strata, return_counts=True)[1]]
         return [len(np.unique(groups[strata == k])) for k in np.unique(strata)]
 
     def check_sizes(self, target: Target, groups: Any) -> None:
-        """Raise a ValueError where there are too few samples, or groups, for nested cross-validation."""
+        """Raise a ValueError if there are too few samples, or groups, for nested cross-validation."""
         sizes = self.sizes(target.truth, groups)
         if min(sizes) < self.fewest_units:
             what = self.scarce(target, int(np.argmin(sizes)), "samples" if groups is None else "groups")
@@ -235,24 +242,24 @@ class Outcome(Reading):
                 f"y: {what}, {min(sizes)}; nested cross-validation needs {self.fewest_units}{self.of_each}"
             )
 
-    #: After the fewest samples that are needed.
+    #: Text after the number of required samples in messages.
     of_each: ClassVar[str] = ""
-    #: What is shuffled for a p-value.
+    #: Name of what is shuffled for a p-value.
     shuffled: ClassVar[str] = "outcomes"
 
     def scarce(self, target: Target, k: int, what: str) -> str:
-        """That there are too few samples, or groups, of stratum k."""
+        """Return the message that stratum k has too few samples, or groups."""
         return f"{self.stratum(target, k)} has too few {what}"
 
     @abstractmethod
     def stratum(self, target: Target, k: int) -> str:
-        """Stratum k in a message."""
+        """Return the name of stratum k in messages."""
 
     def check_fold(self, truth: Any) -> None:
-        """Raise a ValueError where nothing can be learned from the training part of an outer fold."""
+        """Raise a ValueError if nothing can be learned from the training part of an outer fold."""
 
     def splits(self, truth: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
-        """Shuffled folds with equal shares of all strata, groups (m,) on one side of each."""
+        """Return shuffled folds with equal shares of all strata; no fold divides one of the groups (m,)."""
         strata = self.strata(truth)
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         splitter = kind(n_splits, shuffle=True, random_state=seed)
@@ -264,7 +271,7 @@ class Outcome(Reading):
             self.check_fold(truth[train])
         return found
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def settled(self, truth: Any) -> Outcome:
         """The kind for judging samples of this truth (m, …): some figures have to know all of them."""
@@ -279,55 +286,65 @@ class Outcome(Reading):
 
     @abstractmethod
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
-        """What a fitted model says of X, (n, k) with the columns `names`; `beside` reaches its method."""
+        """Return predictions of a fitted model for X (n, k), columns `names`.
+
+        `beside` are keyword arguments of its prediction method, such as covariates.
+        """
 
     @abstractmethod
     def guess(self, truth: Any, n: int, k: int) -> Any:
-        """Rows (n, k) of a prediction that knows only this truth; of counts for one unit of exposure."""
+        """Return rows (n, k) of a prediction that uses only this truth; counts are per unit of exposure."""
 
     def guessed(self, truth: Any, others: Any, k: int) -> Any:
-        """The same rows of the samples whose truth is `others`, of which only exposures are looked at."""
+        """Return these rows for the samples whose truth is `others`; only its exposures are used."""
         return self.guess(truth, len(others), k)
 
     def headline(self, truth: Any) -> str:
-        """The name of the metric that counts."""
+        """Return the name of the metric that decides."""
         return self.metrics[0].name
 
     def metric(self, name: str) -> Metric:
-        """One of `metrics`."""
+        """Return the metric of this name."""
         return next(metric for metric in self.metrics if metric.name == name)
 
     def words(self, name: str) -> str:
-        """A metric or a figure of the calibration in words."""
+        """Return the name of a metric, or of a calibration value, for sentences."""
         found = [metric.words for metric in self.metrics if metric.name == name]
         return found[0] if found else name.replace("_", " ")
 
     def metric_values(self, truth: Any, rows: Any) -> dict[str, float]:
-        """The figure of each metric."""
+        """Return the value of each metric."""
         return {metric.name: metric.function(truth, rows) for metric in self.metrics}
 
     def guess_metric_values(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
-        """Those of a guess, of a fold out of `everyone` (m, …)."""
+        """Return the metrics of a guess in one fold; `everyone` (m, …) is the truth of all samples."""
         return self.metric_values(truth, rows)
 
     def confusion(self, truth: Any, rows: Any) -> Any:
-        """A table (k, k) of true and predicted sorts; None where there are none."""
+        """Return the confusion matrix (k, k), true × predicted; None for kinds without classes."""
         return None
 
     def least_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
-        """Intervals that so many samples allow at best: folds that happen to agree are no certainty."""
+        """Return the narrowest intervals that this number of samples allows.
+
+        Folds that agree by chance would otherwise give intervals that are too narrow.
+        """
         return {}
 
     def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
-        """How far to trust the size of the predictions: name → value and standard error."""
+        """Return calibration measures: name → (value, standard error)."""
         return {}
 
     def decided(self, rows: Any) -> Any:
-        """What is predicted in the end, from rows (n, k)."""
+        """Return the final predictions from rows (n, k)."""
         return rows[:, 0] if rows.shape[1] == 1 else rows
 
     def as_units(self, truth: Any, rows: Any, groups: Any) -> Units:
-        """Who counts as one: repeated measures of a patient are right or wrong together."""
+        """Return the observations of a test.
+
+        A group, such as the repeated measurements of a patient, is one observation if its samples share one
+        value.
+        """
         if groups is None:
             return Units(truth, rows, "samples")
         members = [np.flatnonzero(groups == g) for g in np.unique(groups)]
@@ -338,39 +355,39 @@ class Outcome(Reading):
 
     @abstractmethod
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
-        """p-value: how often outcomes that know nothing of the predictions agree with them as well.
+        """Return a p-value: how often outcomes independent of the predictions agree with them as well.
 
-        By the metric of this name where the kind has several that count.
+        The metric of this name is used if several metrics of the kind can decide.
         """
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     @abstractmethod
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
-        """Rows (n', k) of B (n', d), for each of the `penalties` (S, d) of a ridge regression on A (n, d).
+        """Return rows (n', k) of B (n', d), fitted to A (n, d) by ridge regression, for `penalties` (S, d).
 
-        It has the loss of the estimator, on samples of this truth (n, …) and weight (n,).
+        The regression uses the loss of the estimator and samples with this truth (n, …) and weight (n,).
         """
 
-    def rival_weights(self, truth: Any, balanced: bool) -> Any:
-        """Weights of the samples (n,) in rivals; `balanced`: every class weighs the same."""
+    def baseline_weights(self, truth: Any, balanced: bool) -> Any:
+        """Return sample weights (n,) of the baselines; `balanced`: every class has the same total weight."""
         return np.ones(len(truth))
 
     def balanced(self, model: Any) -> bool:
-        """Whether classes weigh the same in this model; then they do in its rivals."""
+        """Return whether this model gives classes equal weight; its baselines then do so too."""
         return False
 
     @abstractmethod
     def likelihood(self, truth: Any, rows: Any) -> float:
-        """What rivals are tuned by, the larger the better."""
+        """Return the score by which baselines are tuned; larger is better."""
 
     def short(self, method: str) -> str:
-        """A method above a column of figures."""
+        """Return the short name of a method, for column headings."""
         names = {self.pca_name: self.pca_short, self.ridge_name: "ridge", COVARIATES: "covar."}
         return names.get(method, "guess")
 
     def legend(self, methods: Sequence[str], names: Any, counts: Any) -> str:
-        """What the short names mean, where the counts are those of `counts`."""
+        """Return the legend of the short names; `counts` are the samples of each category."""
         beside = COVARIATES in methods
         said = {
             self.pca_name: ("model: covariates + factors; " if beside else "")
@@ -382,28 +399,28 @@ class Outcome(Reading):
         return "; ".join(text for name, text in said.items() if name in methods)
 
     def guess_words(self, names: Any, counts: Any) -> str:
-        """What a guess always says."""
+        """Return a description of the guess."""
         return self.guess_name
 
     # --- verdict ------------------------------------------------------------------------------------
 
     def one_sort(self, truth: Any) -> bool:
-        """Whether all samples are of one class, so that there is nothing to compare."""
+        """Return whether all samples are of one class, so that nothing can be compared."""
         return False
 
     def enough(self, names: Any, truth: Any) -> bool:
-        """Whether there are observations enough for a claim."""
+        """Return whether there are enough observations for a claim."""
         return int(np.count_nonzero(self.informative(truth))) >= FEWEST
 
     def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
-        """Sentences about what the figures do not show.
+        """Return sentences about limits of the results.
 
-        `truth` is that of the observations, `units` what these are, `predicted` what `decided` gives.
+        `truth` belongs to the observations, `units` is their name, `predicted` is the result of `decided`.
         """
         if self.enough(names, truth):
             return []
         return [f"Only {counted(len(truth), units)}: too few for a claim, which needs about {FEWEST}."]
 
     def advice(self, names: Any, truth: Any, predicted: Any, *, better: bool, balanced: bool) -> list[str]:
-        """Keys of the advice that is for this kind alone, as in `superfactor.selection.judging.verdict`."""
+        """Return keys of advice that is specific to this kind; the verdict of nested scores lists them."""
         return []

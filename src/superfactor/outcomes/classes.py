@@ -1,4 +1,4 @@
-"""Labels: two classes or more."""
+"""Class labels: two classes or more."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from superfactor.outcomes.reading import (
 )
 from superfactor.outcomes.ridge import OFF, ridge_probabilities
 
-# Newton's matrices have this many rows at most; beyond, scikit-learn is asked, setting after setting.
+# Largest Hessian for Newton's method; larger problems use scikit-learn, one setting after another.
 LARGEST_HESSIAN = 300
-# Folds in which ridge logistic regression is tuned.
+# Folds that tune ridge logistic regression.
 _FOLDS = 5
 
 
 class Classes(Outcome):
-    """Rows are probabilities (n, c); the truth are class numbers."""
+    """Class labels. Rows are probabilities (n, c); the truth is class numbers (m,)."""
 
     name = "classes"
     estimator = SMFClassifier
-    # On microarrays the weakest of equals predicts best. Beyond these, smaller λ gains nothing and larger ξ
-    # costs accuracy.
+    # On microarrays, the weakest of equally good weights predicts best. Beyond this grid, smaller λ gains
+    # nothing and larger ξ costs accuracy.
     steps = Steps(
         xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0, 10.0)},
         lam={"filter": (1e-5, 1e-4, 1e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2, 1e-1)},
@@ -165,13 +165,13 @@ class Classes(Outcome):
                 "are required"
             )
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def check_evaluable(self, model: Any) -> None:
         if not hasattr(model, "predict_proba"):
             raise TypeError(
-                f"search={type(model).__name__}: it has no predict_proba, and probabilities are judged; "
-                "sklearn.calibration.CalibratedClassifierCV gives a classifier some"
+                f"search={type(model).__name__}: it has no predict_proba, but probabilities are evaluated; "
+                "sklearn.calibration.CalibratedClassifierCV adds it to a classifier"
             )
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
@@ -182,12 +182,12 @@ class Classes(Outcome):
         return np.tile(np.bincount(truth, minlength=k) / len(truth), (n, 1))
 
     def headline(self, truth: Any) -> str:
-        """Balanced accuracy where classes are unequal."""
+        """Return balanced accuracy if class sizes are unequal, otherwise accuracy."""
         counts = np.unique(truth, return_counts=True)[1]
         return "balanced_accuracy" if np.max(counts) > UNEQUAL * np.min(counts) else "accuracy"
 
     def guess_metric_values(self, truth: Any, rows: Any, everyone: Any) -> dict[str, float]:
-        """Always the class that is most frequent in all of them, also where a training part has another."""
+        """Always predict the most frequent class of all samples, even if a training part has another one."""
         always = np.zeros_like(rows)
         always[:, np.bincount(everyone).argmax()] = 1.0
         shares = ("accuracy", "balanced_accuracy")
@@ -201,7 +201,7 @@ class Classes(Outcome):
         }
 
     def confusion(self, truth: Any, rows: Any) -> Any:
-        """(c, c): row the true class, column the predicted one."""
+        """Return the confusion matrix (c, c): rows are true classes, columns predicted ones."""
         found = np.zeros((rows.shape[1],) * 2, dtype=int)
         np.add.at(found, (truth, self.decided(rows)), 1)
         return found
@@ -218,7 +218,7 @@ class Classes(Outcome):
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
         return probabilities.chance_of(metric, truth, self.decided(rows), rows.shape[1])
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
         known, codes = np.unique(truth, return_inverse=True)
@@ -229,9 +229,9 @@ class Classes(Outcome):
             found = _by_scikit_learn(A, codes, B, penalties, weight)
         return [_aligned(P, known, k) for P in found]
 
-    def rival_weights(self, truth: Any, balanced: bool) -> Any:
+    def baseline_weights(self, truth: Any, balanced: bool) -> Any:
         if not balanced:
-            return super().rival_weights(truth, balanced)
+            return super().baseline_weights(truth, balanced)
         counts = np.bincount(truth)
         counts = counts[counts > 0]
         own = np.unique(truth, return_inverse=True)[1]
@@ -290,7 +290,7 @@ class Classes(Outcome):
         return tuple(str(label) for label in estimator.classes_)
 
     def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:
-        """Of two classes the rarer one in the training samples is up, or else the second."""
+        """Of two classes, show the one that is rarer in the training samples; if equal, the second."""
         classes = tuple(str(label) for label in estimator.classes_)
         if len(classes) > 2:
             return ShownClasses(classes, classes).towards(positive)
@@ -340,7 +340,7 @@ class Classes(Outcome):
         link, numbers = estimator._loss.link, np.searchsorted(estimator.classes_, values)
 
         def of(a: Any) -> float:
-            if a.shape[1] > 1:  # against the first class, which a refit may have no sample of
+            if a.shape[1] > 1:  # relative to the first class; a refit may have no sample of it
                 a = a[:, 1:] - a[:, :1]
             scores = link.log_h(a)
             scores = np.concatenate([np.zeros_like(scores[:, :1]), scores], axis=1)
@@ -353,7 +353,7 @@ class Classes(Outcome):
         classes = estimator.classes_
         if len(known.classes_) == len(classes):
             return a
-        if len(known.classes_) == 2:  # one log-odds
+        if len(known.classes_) == 2:  # a single log-odds
             a = np.concatenate([np.zeros_like(a), a], axis=-1)
         out = np.full((*a.shape[:-1], len(classes)), missing)
         out[..., np.searchsorted(classes, known.classes_)] = a
@@ -365,7 +365,7 @@ class Classes(Outcome):
         if len(classes) == 2:
             effect = np.vstack([effect if c in view.outputs else -effect for c in classes])
         table = np.array(areas)
-        return of_leading(effect, table, table, classes)  # the largest area is never below ½
+        return of_leading(effect, table, table, classes)  # the largest area is at least ½
 
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
         classes = estimator.classes_
@@ -394,7 +394,7 @@ class Classes(Outcome):
 
 
 def _numbers(classes: Any, labels: Any) -> Any:
-    """Which of the model's classes each label (n,) is."""
+    """Return the class number of each label (n,) in the model."""
     places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     strange = np.flatnonzero(classes[places] != labels)
     if len(strange):
@@ -405,7 +405,7 @@ def _numbers(classes: Any, labels: Any) -> Any:
 
 
 def _aligned(rows: Any, known: Any, k: int) -> Any:
-    """Probabilities (n, len(known)) as those of all k classes, zero for those that are not known."""
+    """Expand probabilities (n, len(known)) to all k classes; classes that are not known get 0."""
     if len(known) == k:
         return rows
     full = np.zeros((len(rows), k))
@@ -414,11 +414,11 @@ def _aligned(rows: Any, known: Any, k: int) -> Any:
 
 
 def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> list[Any]:
-    """Probabilities of logistic regressions, each from where the one before ended."""
+    """Return probabilities of logistic regressions; each starts at the solution of the previous one."""
     model = LogisticRegression(max_iter=300, warm_start=True)
     found = []
     for penalty in penalties:
-        # Every price is 1/C or that of a component that is not there.
+        # Every penalty is 1/C, or OFF for a component that is not used.
         kept = np.flatnonzero(penalty < OFF)
         whole = len(kept) == len(penalty)
         own = model if whole else LogisticRegression(max_iter=300)

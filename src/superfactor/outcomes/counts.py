@@ -1,4 +1,4 @@
-"""Counts: how many events, cells or visits a sample has, one number or several."""
+"""Counts of events, cells or visits: one number per sample, or several."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from superfactor.outcomes.ridge import ridge_activations
 
 
 def _columns(truth: Any) -> Any:
-    """Counts (n, κ), of (n,) too, and of (n, κ, 2) where exposures stand beside them."""
+    """Return counts (n, κ) from truth (n,), (n, κ), or (n, κ, 2) with exposures."""
     return truth[:, :, 0] if truth.ndim == 3 else truth.reshape(len(truth), -1)
 
 
 def _exposures(truth: Any) -> Any:
-    """(n, 1); all 1 where there are none."""
+    """Return exposures (n, 1); all 1 if the truth has none."""
     return truth[:, :1, 1] if truth.ndim == 3 else np.ones((len(truth), 1))
 
 
 def _compared(truth: Any) -> Any:
-    """What counts are compared with features by (n, κ): log(1 + count), or what is beyond exposures."""
+    """Return what is correlated with features (n, κ): log(1 + count), or residuals given exposures."""
     if truth.ndim == 3:
         return beyond_exposure(_columns(truth), _exposures(truth))
     return np.log1p(_columns(truth))
 
 
 def _rate(truth: Any) -> Any:
-    """Counts of one unit of exposure (κ,)."""
+    """Return the counts per unit of exposure (κ,)."""
     return _columns(truth).sum(axis=0) / _exposures(truth).sum()
 
 
@@ -57,7 +57,7 @@ def _d2(truth: Any, rows: Any) -> float:
 
 
 def _mean_deviance(truth: Any, rows: Any) -> float:
-    """As scikit-learn's ``mean_poisson_deviance``."""
+    """Return the same as scikit-learn's ``mean_poisson_deviance``."""
     return float(2 * np.mean(half_deviances(_columns(truth), rows)))
 
 
@@ -66,10 +66,10 @@ def _mean_absolute_error(truth: Any, rows: Any) -> float:
 
 
 class Counts(Numbers):
-    """Rows are expected counts (n, κ); the truth has the same shape, or (n,).
+    """Counts. Rows are expected counts (n, κ); the truth has the same shape, or (n,).
 
-    Where counts are out of something, exposures, the truth is (n, κ, 2): counts and, beside each, what it is
-    out of. Both are shuffled together, and a guess is the same rate for all.
+    With exposures the truth is (n, κ, 2): counts and their exposures. Permutations keep both together, and
+    the guess is one rate for all samples.
     """
 
     name = "counts"
@@ -120,7 +120,7 @@ class Counts(Numbers):
         return counts[:, 0] if counts.shape[1] == 1 else counts
 
     def informative(self, truth: Any) -> Any:
-        """Those that counted something."""
+        """Return which samples have a count above 0 (m,)."""
         return _columns(truth).max(axis=1) > 0
 
     # --- search -------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Counts(Numbers):
                 "are required"
             )
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def strata(self, truth: Any) -> Any:
         return super().strata(_columns(truth))
@@ -146,7 +146,7 @@ class Counts(Numbers):
         if isinstance(model, Pipeline) and model[-1].exposure_column is not None:
             raise TypeError(
                 "search=Pipeline: with exposure_column, SMFRegressorCV(loss='poisson', exposure_column=…, "
-                "preprocess=…) is required, which judges the same steps"
+                "preprocess=…) is required, which evaluates the same steps"
             )
 
     def guess(self, truth: Any, n: int, k: int) -> Any:
@@ -156,9 +156,10 @@ class Counts(Numbers):
         return _exposures(others) * _rate(truth)
 
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
-        """By shuffled counts, with their exposures: half the deviance is Σ e·r − y·log r, and more besides.
+        """Permute counts together with their exposures.
 
-        r are predicted rates. Without exposures Σ e·r is the same for all orders.
+        Half the deviance is Σ (e·r − y·log r) plus a constant, with exposures e and predicted rates r.
+        Without exposures, Σ e·r is the same for all permutations.
         """
         exposures, counts = _exposures(truth), _columns(truth)
         rates = np.maximum(rows / exposures, np.finfo(float).tiny)
@@ -168,10 +169,10 @@ class Counts(Numbers):
         )
         return shuffled_as_well(both, np.hstack([np.log(rates), -rates]))
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
-        """Rates, column by column, in units of their mean: activations begin where a constant is best."""
+        """Fit rates in units of their mean, column by column, so that activation 0 is the best constant."""
         exposures = _exposures(truth)
         Y, weight = _columns(truth) / exposures, weight * exposures[:, 0] / exposures.mean()
         mean = np.maximum(_rate(truth), 0.5 / exposures.sum())
@@ -198,7 +199,7 @@ class Counts(Numbers):
 
     alone_name = "correlation with log(1 + count)"
     beyond_name = "correlation with count beyond exposure"
-    least_dispersion = 1.0  # counts may vary more than Poisson's
+    least_dispersion = 1.0  # counts may be overdispersed
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
         return _columns(values), PoissonLoss()
@@ -216,7 +217,7 @@ class Counts(Numbers):
         return super().alone(view, _compared(values), scores, weight)
 
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        """Correlations with log(1 + count), or with what counts say beyond their exposures."""
+        """Return correlations with log(1 + count), or with residuals of the counts given exposures."""
         return by_columns(X, partial(with_numbers, Y=_compared(values)))
 
     def effect_kind(self, estimator: Any) -> str:

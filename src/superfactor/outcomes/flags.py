@@ -1,4 +1,4 @@
-"""Several yes/no labels at once, with gaps by entry."""
+"""Several yes/no labels at once; each entry may be missing."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from superfactor.outcomes.reading import (
     of_leading,
 )
 
-# Shuffles of the test against chance, and how many numbers they may look at.
+# Permutations of the test against chance, and the most numbers that they may read in total.
 _DRAWS, _MOST_NUMBERS = 9999, 20_000_000
-# Combinations of labels that a picture tells apart.
+# Combinations of labels that a plot distinguishes.
 _COMBINATIONS = 6
-# How often folds are drawn before one whose training part has a single answer to a label is an error.
+# Draws of folds before it is an error that a training part has only one value of a label.
 _ATTEMPTS = 20
 _CLASSES = Classes()
 
 
 def _areas(truth: Any, rows: Any) -> list[float]:
-    """Of each label below its ROC curve; NaN where all known answers are the same."""
+    """Return the ROC area of each label; NaN if all its known values are the same."""
     found = []
     for true, row in zip(truth.T, rows.T, strict=True):
         known = ~np.isnan(true)
@@ -50,9 +50,9 @@ def _areas(truth: Any, rows: Any) -> list[float]:
     return found
 
 
-def _mean(figures: Sequence[float]) -> float:
-    """Of those that are defined."""
-    defined = [figure for figure in figures if not np.isnan(figure)]
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of the values that are not NaN."""
+    defined = [value for value in values if not np.isnan(value)]
     return float(np.mean(defined)) if defined else float("nan")
 
 
@@ -74,7 +74,7 @@ def _log_loss(truth: Any, rows: Any) -> float:
 
 
 def _log_likelihoods(truth: Any, rows: Any) -> Any:
-    """Of all known answers, one after the other."""
+    """Return the log-likelihood of each known entry, flattened."""
     known = ~np.isnan(truth)
     true = np.where(truth == 1, rows, 1.0 - rows)[known]
     return np.log(np.clip(true, SMALLEST, 1.0))
@@ -85,12 +85,12 @@ def _brier(truth: Any, rows: Any) -> float:
 
 
 class Flags(Outcome):
-    """Rows are probabilities of a yes to each label (n, κ); the truth is 0, 1 or NaN (n, κ)."""
+    """Several yes/no labels. Rows are probabilities of a yes (n, κ); the truth is 0, 1 or NaN (n, κ)."""
 
     name = "flags"
     estimator = SMFClassifier
-    # λ of the filter model around the one that is found from the data, t = 0.001. ξ hardly matters up to 0.3;
-    # of the feature model it goes with λ, from (0.1, 1e-4) to (1, 1e-2).
+    # The grid of λ of the filter model surrounds its automatic value, t = 0.001. ξ has little effect up to
+    # 0.3. In the feature model the best ξ increases with λ, from (0.1, 1e-4) to (1, 1e-2).
     steps = Steps(
         xi={"filter": (0.01, 0.1), "feature": (0.1, 1.0)},
         lam={"filter": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), "feature": (1e-4, 1e-3, 1e-2)},
@@ -133,7 +133,7 @@ class Flags(Outcome):
         return model.classes_, targets.flags_in_order(given, model.classes_, name).labelled
 
     def counts(self, target: Target) -> Any:
-        """Samples with each label."""
+        """Return the number of samples with each label."""
         return np.sum(target.truth == 1, axis=0)
 
     # --- search -------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Flags(Outcome):
         targets.check_both_values(values, target.names, f"cv: in the training part of split {k}")
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean logarithm of the probability of a known answer."""
+        """Return the mean log-probability of the known entries."""
         rows = self.rows(model, X, None)
         if sample_weight is None:
             return self.likelihood(y, rows)
@@ -171,12 +171,12 @@ class Flags(Outcome):
         return rarest_answers(truth)
 
     def sizes(self, truth: Any, groups: Any) -> list[int]:
-        """Of each label those with 0, then those with 1."""
+        """Return, for each label, the number of samples with 0 and with 1."""
         asked = [column == answer for column in truth.T for answer in (0, 1)]
         return [int(own.sum()) if groups is None else len(np.unique(groups[own])) for own in asked]
 
     def stratum(self, target: Target, k: int) -> str:
-        return f"answer {k % 2} to label {shown(target.names[k // 2])}"
+        return f"value {k % 2} of label {shown(target.names[k // 2])}"
 
     def splits(self, truth: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
         for attempt in range(_ATTEMPTS):
@@ -189,21 +189,21 @@ class Flags(Outcome):
             f"{'samples' if groups is None else 'groups'} of the rarest are required"
         )
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def check_evaluable(self, model: Any) -> None:
         _CLASSES.check_evaluable(model)
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
         found = model.predict_proba(X, **beside)
-        # scikit-learn's trees have a pair of columns for each label.
+        # scikit-learn's trees return a pair of columns for each label.
         return np.column_stack([p[:, -1] for p in found]) if isinstance(found, list) else np.asarray(found)
 
     def guess(self, truth: Any, n: int, k: int) -> Any:
         return np.tile(np.nanmean(truth, axis=0), (n, 1))
 
     def metrics_by_label(self, names: Any, truth: Any, rows: Any) -> list[tuple[str, int, float, float]]:
-        """Of each label its name, how many samples it is known of, the share of ones, and the ROC area."""
+        """Return for each label: its name, the number of known entries, the share of ones, the ROC area."""
         known = ~np.isnan(truth)
         areas = _areas(truth, rows)
         return [
@@ -219,10 +219,10 @@ class Flags(Outcome):
         return replace(found, truth=np.where(found.truth < 0, np.nan, found.truth))
 
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
-        """By shuffled samples, all labels of one together.
+        """Permute samples; all labels of a sample stay together.
 
-        Compared is the sum over labels of the mean rank of samples with 1 less that of samples with 0:
-        without gaps, the mean ROC area.
+        The statistic is the mean rank of samples with 1 minus the mean rank of samples with 0, summed over
+        labels. Without missing entries it is equivalent to the mean ROC area.
         """
         sums = []
         for answer in (1, 0):
@@ -236,10 +236,10 @@ class Flags(Outcome):
             reached += bool(np.sum(rng.permutation(contrast) * ranks) >= own - 1e-9)
         return (1 + reached) / (1 + draws)
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
-        """One regression for each label, all with the same penalty."""
+        """Fit one regression for each label, all with the same penalty."""
         found = np.empty((len(penalties), B.shape[0], k))
         for c, column in enumerate(truth.T):
             known = np.flatnonzero(~np.isnan(column))
@@ -257,7 +257,7 @@ class Flags(Outcome):
     # --- verdict ------------------------------------------------------------------------------------
 
     def enough(self, names: Any, truth: Any) -> bool:
-        """Whether there is a label of which each answer has samples enough."""
+        """Return whether some label has enough samples with 0 and enough with 1."""
         return max(_rarer(truth)) >= FEWEST
 
     def caveats(self, names: Any, truth: Any, predicted: Any, units: str) -> list[str]:
@@ -279,7 +279,10 @@ class Flags(Outcome):
         return ShownFlags(None, tuple(str(label) for label in estimator.classes_)).towards(positive)
 
     def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:
-        """The labels that each sample has, for the most frequent combinations; another single y as it is."""
+        """Return the combination of labels of each sample; rare combinations are "other".
+
+        A y of one column is shown as class labels.
+        """
         if not targets.has_several_columns(y):
             return _CLASSES.shown_samples(y, [], outputs)
         given = targets.check_flags(y, np.empty((len(y), 0)), "y")
@@ -347,5 +350,5 @@ class Flags(Outcome):
 
 
 def _rarer(truth: Any) -> list[int]:
-    """Of each label how many samples have the rarer answer."""
+    """Return the number of samples with the rarer value of each label."""
     return [int(n) for n in np.minimum((truth == 0).sum(axis=0), (truth == 1).sum(axis=0))]

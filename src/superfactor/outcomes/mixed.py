@@ -1,4 +1,4 @@
-"""Several outcomes at once: their factors are read together, and each outcome is judged by itself."""
+"""Several outcomes of different kinds: factors are shared, and each outcome is evaluated separately."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from superfactor.outcomes.reading import ShownOutputs, Statistics, by_columns, o
 
 
 class Mixed(Numbers):
-    """Factors and features beside outputs (n, κ) in the units of the fit, NaN where one is not known."""
+    """Several outcomes. Outputs (n, κ) are in the units of the fit, NaN where an outcome is not known."""
 
     name = "mixed"
     estimator = SMFMixed
@@ -24,8 +24,8 @@ class Mixed(Numbers):
 
     def check_evaluable(self, model: Any) -> None:
         raise TypeError(
-            f"search={type(model).__name__}: outcomes of different kinds have no figure in common; "
-            "scores(X, y) has one for each, and nested cross-validation is for one kind at a time"
+            f"search={type(model).__name__}: outcomes of different kinds have no common metric; "
+            "scores(X, y) returns one for each, and nested cross-validation is for one kind at a time"
         )
 
     def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:

@@ -1,4 +1,4 @@
-"""Measurements: one number a sample, or several."""
+"""Measurements: one number per sample, or several."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from superfactor.outcomes.pages import NumberPage, Page
 from superfactor.outcomes.reading import Statistics, by_columns, of_leading, with_numbers
 from superfactor.outcomes.ridge import ridge_activations
 
-# Folds have equal shares of so many parts of the values, in their order; fewer of few samples.
+# Number of quantile groups that stratify folds; fewer if there are few samples.
 _PARTS = 5
-# Shuffles of the test against chance, and how many numbers they may look at.
+# Permutations of the test against chance, and the most numbers that they may read in total.
 _DRAWS, _MOST_NUMBERS = 9999, 20_000_000
 
 
 def _r2(truth: Any, rows: Any) -> float:
-    """The mean over the targets; NaN of a single sample."""
+    """Return R², averaged over the targets; NaN for a single sample."""
     return float(r2_score(_columns(truth), rows)) if len(truth) > 1 else float("nan")
 
 
@@ -38,11 +38,11 @@ def _mean_absolute_error(truth: Any, rows: Any) -> float:
 
 
 class Numbers(Outcome):
-    """Rows are predicted values (n, κ); the truth has the same shape, or (n,)."""
+    """Measurements. Rows are predicted values (n, κ); the truth has the same shape, or (n,)."""
 
     name = "numbers"
     estimator: ClassVar[type[Any]] = SMFRegressor
-    # λ of the filter model is found from the data: the grid has .1 to 10 times as much.
+    # λ of the filter model is estimated from the data; the grid has 0.1 to 10 times this value.
     steps = Steps(
         xi={"filter": (0.1, 1.0), "feature": (1.0, 10.0, 100.0)},
         lam={"filter": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), "feature": (1e-2, 1e-1, 1.0)},
@@ -92,7 +92,7 @@ class Numbers(Outcome):
     # --- folds --------------------------------------------------------------------------------------
 
     def strata(self, truth: Any) -> Any:
-        """The part of the values, in their order, that each lies in; several targets by their mean rank."""
+        """Return the quantile group of each sample (m,); several targets are ordered by their mean rank."""
         rank = rankdata(rankdata(_columns(truth), axis=0).mean(axis=1), method="ordinal") - 1
         parts = max(1, min(_PARTS, len(truth) // _PARTS))
         return (rank * parts // len(truth)).astype(int)
@@ -106,7 +106,7 @@ class Numbers(Outcome):
     def scarce(self, target: Target, k: int, what: str) -> str:
         return f"too few {what}"
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
         return _columns(np.asarray(model.predict(X, **beside)))
@@ -115,12 +115,12 @@ class Numbers(Outcome):
         return np.tile(_columns(truth).mean(axis=0), (n, 1))
 
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
-        """By shuffled values: R² falls with Σ(y − ŷ)², and that with Σ y·ŷ/Σ(y − ȳ)²."""
+        """Permute the values. For permutations, R² depends only on Σ y·ŷ/Σ(y − ȳ)², and increases with it."""
         y = _columns(truth) - _columns(truth).mean(axis=0)
         size = (y**2).sum(axis=0)
         return shuffled_as_well(y / np.where(size > 0, size, 1.0), rows)
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
         Y = _columns(truth)
@@ -149,7 +149,7 @@ class Numbers(Outcome):
         return _columns(values), SquaredError()
 
     def likelihood_ratio(self, none: float, best: float, n: int) -> float:
-        """With the variance as it is found."""
+        """Return the likelihood ratio with estimated variance."""
         return n * math.log(none / max(best, sys.float_info.min))
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
@@ -168,7 +168,7 @@ class Numbers(Outcome):
 
 
 def shuffled_as_well(y: Any, rows: Any) -> float:
-    """p-value of Σ y·rows, both (n, κ), among those of shuffled samples of y."""
+    """Return the permutation p-value of Σ y·rows, both (n, κ); samples of y are permuted."""
     rng, reached = np.random.default_rng(0), 0
     draws = int(min(_DRAWS, max(99, _MOST_NUMBERS // y.size)))
     own = np.sum(y * rows)
@@ -178,12 +178,12 @@ def shuffled_as_well(y: Any, rows: Any) -> float:
 
 
 def correlation(a: Any, b: Any, weight: Any) -> float:
-    """Weighted, of a and b (n,); 0 where one of them does not vary."""
+    """Return the weighted correlation of a and b (n,); 0 if one of them is constant."""
     centred = [x - np.average(x, weights=weight) for x in (a, b)]
     size = np.sqrt(np.prod([weight @ x**2 for x in centred]))
     return float(weight @ (centred[0] * centred[1]) / size) if size > 0 else 0.0
 
 
 def _columns(y: Any) -> Any:
-    """(n, κ), of (n,) too."""
+    """Return y (n, κ) or (n,) as (n, κ)."""
     return y.reshape(len(y), -1)

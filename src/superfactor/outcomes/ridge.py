@@ -1,14 +1,14 @@
-"""Ridge regression with many penalties: what models are compared with.
+"""Ridge regressions with many penalties, for the baselines of nested scores.
 
-`ridge_activations` takes any of our losses, setting after setting. `ridge_probabilities` is for class labels:
-Newton's method on a stack of problems. For S settings, class indicators Y (n, c) and rows A (n, d), each
-setting minimises
+`ridge_activations` accepts any loss of this package and solves one setting after another.
+`ridge_probabilities` is for class labels and solves all settings together with Newton's method. For S
+settings, class indicators Y (n, c) and rows A (n, d), each setting minimises
 
     Σᵢ weightᵢ·log-loss(yᵢ, A·W) + ½·Σⱼ penaltyⱼ·‖wⱼ‖²
 
-with an intercept that costs nothing. Two classes have one column of weights, as in scikit-learn, several
-one a class. Tuning asks for dozens of these on a hundred rows, where one call of scikit-learn takes longer
-than the arithmetic.
+with an intercept that is not penalized. Two classes have one column of weights, as in scikit-learn; several
+classes have one column each. Tuning needs dozens of such fits on about a hundred rows. There the overhead of
+a scikit-learn call is larger than the computation.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from sklearn.decomposition import TruncatedSVD
 
 from superfactor.losses import Loss
 
-# Of the objective, relative, a step: probabilities then have five digits.
+# Relative decrease of the objective at which Newton steps stop; probabilities then have five digits.
 _TOLERANCE = 1e-8
 _MOST_STEPS = 50
-# A column with this price is not there.
+# A penalty that removes a column.
 OFF = 1e12
-# Sparse tables are given to `ridge_activations` by so many leading directions.
+# Sparse tables are replaced by this many leading directions in `ridge_activations`.
 _DIRECTIONS = 300
 
 
 def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Any:
-    """Probabilities (S, n', c) of the rows B (n', d), fitted to A (n, d), for `penalties` (S, d).
+    """Return probabilities (S, n', c) of the rows B (n', d), fitted to A (n, d), for `penalties` (S, d).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any)
     outputs = 1 if n_classes == 2 else n_classes
     A, B = (np.column_stack([Z, np.ones(len(Z))]) for Z in (A, B))
     penalties = np.column_stack([penalties, np.zeros(len(penalties))])
-    if outputs > 1:  # their common shift is free: any small price makes it one point
+    if outputs > 1:  # a common shift of all classes changes nothing: a small penalty makes it unique
         penalties[:, -1] = 1e-8
     S, d = penalties.shape
     Y, w = np.eye(n_classes)[codes], weight[:, None]
@@ -54,7 +54,7 @@ def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any)
     for _ in range(_MOST_STEPS):
         step, promised = _newton_step(A, Y, w, W[active], penalties[active])
         length = np.ones(len(active))
-        for _ in range(30):  # of halving
+        for _ in range(30):  # halve the steps
             new = W[active] + length[:, None, None] * step
             found = _objective(A, Y, w, new, penalties[active])
             worse = found > value[active] - 1e-4 * length * promised + 1e-12 * value[active]
@@ -69,20 +69,20 @@ def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any)
 
 
 def _logits(A: Any, W: Any) -> Any:
-    """(S, n, c); the first of two classes is where 0 is."""
+    """Return logits (S, n, c); of two classes the first has logit 0."""
     Z = A @ W
     return np.concatenate([np.zeros_like(Z), Z], axis=2) if Z.shape[2] == 1 else Z
 
 
 def _objective(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> Any:
-    """(S,); w (n, 1) are the weights of the samples."""
+    """Return the objective of each setting (S,); w (n, 1) are sample weights."""
     Z = _logits(A, W)
     losses = (logsumexp(Z, axis=2) @ w)[:, 0] - (w * Z * Y).sum(axis=(1, 2))
     return losses + 0.5 * (penalties[:, :, None] * W**2).sum(axis=(1, 2))
 
 
 def _newton_step(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> tuple[Any, Any]:
-    """Steps (S, d, κ), and by how much each lowers the quadratic model (S,)."""
+    """Return Newton steps (S, d, κ), and the decrease of the quadratic model by each (S,)."""
     S, d, outputs = W.shape
     P = softmax(_logits(A, W), axis=2)
     gradient = A.T @ (w * (P - Y))[:, :, -outputs:] + penalties[:, :, None] * W
@@ -102,27 +102,27 @@ def _newton_step(A: Any, Y: Any, w: Any, W: Any, penalties: Any) -> tuple[Any, A
 
 
 def ridge_activations(loss: Loss, Y: Any, A: Any, B: Any, penalties: Any, weight: Any) -> list[Any]:
-    """Activations (n', κ) of the rows B (n', d), fitted to A (n, d), for each of the `penalties` (S, d).
+    """Return activations (n', κ) of the rows B (n', d), fitted to A (n, d), for each of `penalties` (S, d).
 
-    Each setting minimises Σᵢ weightᵢ·ℓ(yᵢ, aᵢ) + ½·Σⱼ penaltyⱼ·‖wⱼ‖² by Newton's method, with an intercept
-    that costs nothing unless the loss knows none.
+    Each setting minimises Σᵢ weightᵢ·ℓ(yᵢ, aᵢ) + ½·Σⱼ penaltyⱼ·‖wⱼ‖² by Newton's method. The intercept is
+    not penalized; a loss that ignores constants has none.
 
     Parameters
     ----------
-    loss : of all these samples
-    Y : targets (n, κ), as the loss takes them
+    loss : loss of all these samples
+    Y : targets (n, κ), as the loss requires them
     weight : of the samples (n,)
     """
     if sp.issparse(A):
         directions = TruncatedSVD(min(_DIRECTIONS, *(side - 1 for side in A.shape)), random_state=0).fit(A)
         A, B = directions.transform(A), directions.transform(B)
-        penalties = np.repeat(penalties[:, :1], A.shape[1], axis=1)  # the same of all columns
+        penalties = np.repeat(penalties[:, :1], A.shape[1], axis=1)  # the same for all columns
     if not loss.ignores_constants:
         A, B = (np.column_stack([Z, np.ones(len(Z))]) for Z in (A, B))
         penalties = np.column_stack([penalties, np.full(len(penalties), 1e-12)])
     low, high = loss.curvature_bounds(Y.shape[1])
     if low == high:
-        return [B @ W for W in _of_parabolas(loss, low, Y, A, penalties, weight)]
+        return [B @ W for W in _one_step(loss, low, Y, A, penalties, weight)]
     found, W = [], np.zeros((A.shape[1], Y.shape[1]))
     for penalty in penalties:
         W = _minimized(loss, Y, A, penalty[:, None], weight, np.where(penalty[:, None] < OFF, W, 0.0))
@@ -130,10 +130,11 @@ def ridge_activations(loss: Loss, Y: Any, A: Any, B: Any, penalties: Any, weight
     return found
 
 
-def _of_parabolas(loss: Loss, curvature: float, Y: Any, A: Any, penalties: Any, weight: Any) -> Iterator[Any]:
-    """The same weights (d, κ), one for each of the penalties, where the loss has this curvature everywhere.
+def _one_step(loss: Loss, curvature: float, Y: Any, A: Any, penalties: Any, weight: Any) -> Iterator[Any]:
+    """Yield the weights (d, κ) of each penalty for a loss with constant curvature.
 
-    One step from 0 is exact, and its matrix the same for all targets and, but for the penalty, all settings.
+    One Newton step from 0 is exact. Its matrix is the same for all targets, and for all settings up to the
+    penalty.
     """
     R = A * np.sqrt(curvature * weight)[:, None]
     gram, diagonal = R.T @ R, np.diag_indices(A.shape[1])
@@ -145,7 +146,7 @@ def _of_parabolas(loss: Loss, curvature: float, Y: Any, A: Any, penalties: Any, 
 
 
 def _minimized(loss: Loss, Y: Any, A: Any, penalty: Any, weight: Any, W: Any) -> Any:
-    """The weights (d, κ) where the objective is least, by Newton steps with halving, from W."""
+    """Return the weights (d, κ) that minimize the objective, by damped Newton steps from W."""
 
     def value(W: Any) -> float:
         return float(weight @ loss.value(A @ W, Y) + 0.5 * np.sum(penalty * W**2))

@@ -1,4 +1,4 @@
-"""Survival times: when an event happened, or until when there was none."""
+"""Survival times: when an event happened, or how long a sample was observed without one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from superfactor.outcomes.pages import TimePage
 from superfactor.outcomes.reading import ShownSamples, Statistics, by_columns, with_times
 from superfactor.outcomes.ridge import ridge_activations
 
-# Of a log hazard: the exponential of more is no number.
+# Largest log hazard; its exponential is still a finite number.
 _LARGEST = 700.0
 
 
 def _curves(model: Any, X: Any, beside: dict[str, Any], times: Any) -> Any:
-    """Survival chances (n, m) at the times, by a model of ours or of scikit-survival's kind."""
-    if isinstance(model, Pipeline):  # which knows scikit-learn's methods only
+    """Return survival probabilities (n, m) at the times, by an SMFSurvival or a scikit-survival model."""
+    if isinstance(model, Pipeline):  # it has the methods of scikit-learn only
         return _curves(model[-1], model[:-1].transform(X), beside, times)
     if not hasattr(model, "predict_survival_function"):
         return np.full((np.shape(X)[0], len(times)), np.nan)
@@ -46,7 +46,7 @@ def _curves(model: Any, X: Any, beside: dict[str, Any], times: Any) -> Any:
 
 
 def _concordance(truth: Any, rows: Any) -> float:
-    """Harrell's; NaN where no two samples can be compared."""
+    """Return Harrell's concordance; NaN if no two samples can be compared."""
     if not is_comparable(truth):
         return float("nan")
     return concordance(truth[:, 0], truth[:, 1], rows[:, 0], strata=strata_of(truth))
@@ -54,11 +54,11 @@ def _concordance(truth: Any, rows: Any) -> float:
 
 @dataclass(frozen=True)
 class FollowUp:
-    """What figures must know of all samples: when curves are looked at, and who is lost from sight.
+    """The evaluation times of survival curves, and the censoring distribution.
 
-    The censoring is that of all samples that are judged, in whichever fold: it is the same for all methods
-    and folds, knows nothing of X, and is known better than from one training part. Strata have baselines of
-    their own, which rows do not tell apart: there are no curves then.
+    The censoring is estimated from all evaluated samples of all folds. It is then the same for all methods
+    and folds, does not depend on X, and is more precise than an estimate from one training part. Strata have
+    baseline hazards of their own, which rows do not contain; with strata no curves are evaluated.
     """
 
     times: Any  # (m,)
@@ -71,25 +71,25 @@ class FollowUp:
 
     @property
     def names(self) -> Any:
-        """Of the columns of rows."""
+        """Return the names of the columns of rows."""
         return np.array(["risk", *(f"S({t:.6g})" for t in self.times)])
 
     def rows(self, risk: Any, curves: Any) -> Any:
-        """Risks (n,) and what `curves` says at the times."""
+        """Return rows of the risks (n,) and of the curves at the times (n, m)."""
         return np.column_stack([risk, curves(self.times)]) if len(self.times) else np.reshape(risk, (-1, 1))
 
     @property
     def middle(self) -> int:
-        """Which of the times is the median of those of events, nearly."""
+        """Return the index of the time closest to the median of event times."""
         return len(self.times) // 2
 
     def uno(self, truth: Any, rows: Any) -> float:
-        """Until the last of the times; with strata until the last event."""
+        """Return Uno's concordance up to the last of the times; with strata, up to the last event."""
         until = self.times[-1] if len(self.times) else np.inf
         return uno_concordance(truth, rows[:, 0], self.censoring, until)
 
     def brier(self, truth: Any, rows: Any) -> float:
-        """NaN where rows have no curves."""
+        """Return the integrated Brier score; NaN if rows have no curves."""
         if rows.shape[1] != 1 + len(self.times):
             return float("nan")
         return integrated_brier(truth, rows[:, 1:], self.times, self.censoring)
@@ -112,15 +112,15 @@ def _metrics(uno: Any, brier: Any) -> tuple[Metric, ...]:
 
 
 class Times(Outcome):
-    """Rows are risks and survival chances (n, 1 + m); the truth are events, times and perhaps strata.
+    """Survival times. Rows are risks and survival probabilities (n, 1 + m).
 
-    Chances are those at m times of the samples judged (`FollowUp`), by the baseline that the model had in its
-    own fold. Where nobody has said which samples are judged, `settled`, rows are the risks alone, (n, 1), and
-    metrics take the samples that they get for all.
+    The truth holds events, times and optionally strata. Probabilities are those at the m times of `FollowUp`,
+    with the baseline hazard of the model of each fold. Until `settled` has set the evaluated samples, rows
+    are the risks alone, (n, 1), and metrics use the samples that they are called with.
 
-    Risks of different folds have different zeros. Concordances are those of one fold, averaged. What is
-    computed of all samples together, the test against chance and the calibration, takes the risks less their
-    mean in the fold (`within_folds`).
+    Risks of different folds have different zeros. Concordances are computed in each fold and averaged. The
+    test against chance and the calibration use all samples together; there the mean risk of the fold is
+    subtracted (`within_folds`).
     """
 
     name = "times"
@@ -164,11 +164,11 @@ class Times(Outcome):
         return found
 
     def informative(self, truth: Any) -> Any:
-        """Those with an event: others are only in the risk sets."""
+        """Return which samples have an event (m,); the others only enter the risk sets."""
         return truth[:, 0] > 0
 
     def counts(self, target: Target) -> Any:
-        """Samples without and with an event."""
+        """Return the number of samples without and with an event."""
         return np.bincount(target.truth[:, 0].astype(int), minlength=2)
 
     # --- search -------------------------------------------------------------------------------------
@@ -188,9 +188,9 @@ class Times(Outcome):
             )
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The log partial likelihood per event; NaN where no two samples of a test part can be compared.
+        """Return the log partial likelihood per event; NaN if no two samples can be compared.
 
-        With few events concordances are too coarse to choose by: they do not see how large risks are.
+        With few events, concordances are too coarse to choose by: they ignore the size of risks.
         """
         truth = np.asarray(y, dtype=float)
         if not is_comparable(truth):
@@ -213,7 +213,7 @@ class Times(Outcome):
         return truth[:, 0].astype(int)
 
     def sizes(self, truth: Any, groups: Any) -> list[int]:
-        """Of events: folds need no others."""
+        """Return the number of events; folds do not need samples without an event."""
         events = truth[:, 0] > 0
         return [int(events.sum()) if groups is None else len(np.unique(groups[events]))]
 
@@ -230,7 +230,7 @@ class Times(Outcome):
                 "events are required"
             )
 
-    # --- judging ------------------------------------------------------------------------------------
+    # --- evaluation ---------------------------------------------------------------------------------
 
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:
         risk = np.asarray(model.predict(X, **beside), dtype=float)
@@ -239,7 +239,7 @@ class Times(Outcome):
         return self.follow_up.rows(risk, partial(_curves, model, X, beside))
 
     def guess(self, truth: Any, n: int, k: int) -> Any:
-        """No order; the Kaplan–Meier curve of this truth."""
+        """Predict the same risk for all samples, and the Kaplan–Meier curve of this truth."""
         if self.follow_up is None or k == 1:
             return np.zeros((n, k))
         curve = kaplan_meier(*truth[:, :2].T)
@@ -249,14 +249,14 @@ class Times(Outcome):
         return rows[:, 0]
 
     def within_folds(self, rows: Any, folds: Any) -> Any:
-        """Risks less their mean in the fold."""
+        """Return rows whose risks have mean 0 in each fold."""
         rows = rows.copy()
         for k in np.unique(folds):
             rows[folds == k, 0] -= rows[folds == k, 0].mean()
         return rows
 
     def chance(self, metric: str, truth: Any, rows: Any) -> float:
-        """The score test of Cox regression on the risks, one-sided: are those with events riskier?"""
+        """Return the p-value of the one-sided score test of Cox regression on the risks."""
         event, time = truth[:, :2].T
         strata = np.zeros(len(truth)) if strata_of(truth) is None else strata_of(truth)
         score = variance = 0.0
@@ -267,10 +267,10 @@ class Times(Outcome):
         return float(norm.sf(score / np.sqrt(variance))) if variance > 0 else 1.0
 
     def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
-        """The slope, 1 where risks have the right size; and by how much too many survived the median time.
+        """Return the calibration slope, and the error of predicted survival at the median event time.
 
-        The latter is the share without an event at the median time of events, by Kaplan–Meier, less the mean
-        chance that was predicted.
+        The slope is 1 if risks have the right size. The error is the Kaplan–Meier survival at that time minus
+        the mean predicted probability.
         """
         found = {"calibration_slope": calibration_slope(truth, rows[:, 0], strata_of(truth))}
         if self.follow_up is not None and len(self.follow_up.times) == rows.shape[1] - 1 > 0:
@@ -280,7 +280,7 @@ class Times(Outcome):
             found["calibration_at_median"] = far, float(curve.error_at(when))
         return found
 
-    # --- rivals -------------------------------------------------------------------------------------
+    # --- baselines ----------------------------------------------------------------------------------
 
     def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
         event, time = truth[:, :2].T
@@ -292,7 +292,7 @@ class Times(Outcome):
             return [a[n:] for a in found]
 
         def curves(a: Any, times: Any) -> Any:
-            """By Breslow's baseline of the samples that were fitted."""
+            """Use Breslow's baseline hazard of the training samples."""
             when, hazard = loss.log_cumulative_hazard(a[:n])
             hazard = np.insert(hazard, 0, -np.inf)[np.searchsorted(when, times, side="right")]
             return np.exp(-np.exp(np.minimum(a[n:] + hazard, _LARGEST)))
@@ -320,7 +320,7 @@ class Times(Outcome):
     alone_name = "concordance"
 
     def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:
-        """Times and events; a single number of each sample stays one."""
+        """Return times and events; a y of one number per sample is shown as numbers."""
         if np.ndim(y) != 2 and not np.asarray(y).dtype.names:
             return super().shown_samples(y, classes, outputs)
         given = check_survival(y, np.empty((len(y), 0)), "y")

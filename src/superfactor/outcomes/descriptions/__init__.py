@@ -1,4 +1,4 @@
-"""What is said of each kind of y, on a screen, in tables of predictions and to scripts: one object each."""
+"""Descriptions of each kind of y for the terminal, tables of predictions and JSON: one object per kind."""
 
 from superfactor.outcomes.descriptions.base import Description, Predicted
 from superfactor.outcomes.descriptions.classes import ClassDescription
@@ -18,5 +18,5 @@ _OF_KIND: dict[str, Description] = {
 
 
 def description_of(kind: str) -> Description:
-    """What is said of the kind of this name."""
+    """Return the description object of the kind of this name."""
     return _OF_KIND[kind]

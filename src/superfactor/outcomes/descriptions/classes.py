@@ -1,4 +1,4 @@
-"""Labels: how many there are of each, how sure a prediction is."""
+"""Class labels: counts of classes, predicted labels and their probabilities."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from superfactor._words import percent
 from superfactor.outcomes.descriptions.base import Description, Predicted
 
-# Classes that are named in a line.
+# Most classes that a line names.
 _MOST_NAMED = 10
 
 
 class ClassDescription(Description):
-    """Classes by their labels."""
+    """Description of class labels."""
 
     lacking = "label"
     score = ("log-likelihood", "log-lik.", "log_likelihood")
@@ -48,7 +48,7 @@ class ClassDescription(Description):
         return f"log-odds of {outputs[0]}"
 
     def restored(self, rows: Any) -> Any:
-        """Rounded as they are stored, probabilities do not quite add up to one."""
+        """Return probabilities that add up to one; those stored are rounded."""
         return rows / rows.sum(axis=1, keepdims=True)
 
     def score_facts(self, outcome: Any, names: Any, truth: Any, rows: Any, everyone: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Several labels, each yes or no: how many have each."""
+"""Several yes/no labels: counts of each label."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from superfactor.outcomes.descriptions.base import Description, Predicted
 
 
 class FlagDescription(Description):
-    """A column for each label, with gaps of its own."""
+    """Description of several yes/no labels, in one column each; entries may be missing."""
 
     lacking = "label"
     score = ("log-likelihood", "log-lik.", "log_likelihood")

@@ -1,4 +1,4 @@
-"""Measurements and counts: from where to where they go."""
+"""Measurements and counts: their range and mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from superfactor.outcomes.descriptions.base import Description, Predicted, sprea
 
 
 class NumberDescription(Description):
-    """One number a sample, or several."""
+    """Description of measurements: one number per sample, or several."""
 
     score = ("R²", "R²", "r2")
     alone_of_nothing = "0.00 goes with nothing"
@@ -38,7 +38,7 @@ class NumberDescription(Description):
 
 
 class CountDescription(NumberDescription):
-    """How many of something."""
+    """Description of counts."""
 
     lacking = "count"
     score = ("explained share of the deviance", "explained", "explained_deviance")

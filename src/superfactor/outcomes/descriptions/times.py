@@ -1,4 +1,4 @@
-"""Survival times: events, how long samples were observed, risks and survival at a few times."""
+"""Survival times: counts of events, range of times, risks and survival at a few times."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from superfactor._words import counted
 from superfactor.outcomes.descriptions.base import Description, Predicted, spread, spread_words
 
-# Survival is told when these shares of the different times of events have passed.
+# Predicted survival is shown at these quantiles of the event times.
 _SHARES = (0.25, 0.5, 0.75)
 
 
 class TimeDescription(Description):
-    """y is scikit-survival's structured array."""
+    """Description of survival times; y is scikit-survival's structured array."""
 
     lacking = "time"
     score = ("log partial likelihood per event", "log-lik.", "log_partial_likelihood")
@@ -55,6 +55,6 @@ class TimeDescription(Description):
 
 
 def _few_times(times: Any) -> list[float]:
-    """Some of the times of events, rounded to two digits; as they are where that leaves none."""
+    """Return quantiles of event times, rounded to two digits; the last time if rounding leaves none."""
     found = [float(f"{t:.2g}") for t in np.quantile(times, _SHARES)]
     return sorted({t for t in found if t <= times[-1]} or {float(times[-1])})

@@ -1,1 +1,1 @@
-"""Figures: metrics as values, those of probabilities and of survival, intervals, and absent classes."""
+"""Metrics of probabilities and of survival, confidence intervals, and scores with absent classes."""

@@ -1,8 +1,9 @@
-"""Scores of folds from which a class is absent: rare classes are not in every part of every split.
+"""Scores of folds in which a class is absent.
 
-A model that was not shown a class gives it probability zero. Scores of probabilities (log loss, Brier score,
-areas under ROC curves) compare them with labels class by class, and refuse where the numbers of classes
-differ, or worse, compare one class with another where they happen to agree.
+A rare class may be absent from a training or test part. A model that has not seen a class gives it
+probability zero. scikit-learn's scores of probabilities (log loss, Brier score, ROC areas) compare columns
+with classes by position. They raise an error if the numbers of classes differ, and compare wrong classes if
+the numbers happen to agree.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ Scorer = Callable[..., float]
 
 
 def score_with_all_classes(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: Any, **extra: Any) -> float:
-    """The score of a fitted classifier on X (n, p) and labels (n,), some of `classes` (k,) absent or not.
+    """Return the score of a fitted classifier on X (n, p) and labels (n,); `classes` (k,) may be absent.
 
-    Where one is absent, the first of these that is defined, or else NaN:
+    If a class is absent, the first of these that is defined is returned, otherwise NaN:
 
-    1. the score with a probability, maybe zero, for each of the classes: all that is needed where y has all;
-    2. the same, with the score told of all classes: log loss and Brier score;
-    3. the score among the classes of y, as if nobody could be of another: areas under ROC curves.
+    1. the score with a probability, possibly zero, for each of the classes; sufficient if y has all classes;
+    2. the same with ``labels=classes`` passed to the score: log loss and Brier score;
+    3. the score restricted to the classes of y: ROC areas.
 
-    A scorer of the user's own, which is no scikit-learn scorer, is called with the classifier as it is.
+    A user's scorer that is not a scikit-learn scorer is called with the classifier itself.
     """
     present = np.unique(y)
     complete = len(fitted.classes_) == len(present) == len(classes)
@@ -38,7 +39,7 @@ def score_with_all_classes(scorer: Scorer, fitted: Any, X: Any, y: Any, classes:
     try:
         return scorer(aligned, X, y, **extra)
     except ValueError as error:
-        if not aligned.compared:  # by labels, so that no class was missed
+        if not aligned.compared:  # the score did not use probabilities: absent classes are not the reason
             raise
         reason = error
     for attempt in (_with_all_labels, _with_present_labels):
@@ -64,9 +65,9 @@ def _with_present_labels(scorer: Scorer, fitted: Any, X: Any, y: Any, classes: A
 
 
 def log_likelihood(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Mean logarithm of the probability of the true class, of labels (n,) that may be unknown to a model.
+    """Return the mean log-probability of the true class; labels (n,) may be unknown to the model.
 
-    `neg_log_loss` of scikit-learn without checks, which take longer than the figure.
+    The same as scikit-learn's `neg_log_loss`, without its checks, which take longer than the computation.
     """
     probabilities, known = np.asarray(model.predict_proba(X)), np.asarray(model.classes_)
     places = np.minimum(np.searchsorted(known, y), len(known) - 1)
@@ -76,11 +77,11 @@ def log_likelihood(model: Any, X: Any, y: Any, sample_weight: Any = None) -> flo
 
 
 class _Aligned(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose probabilities have a column for each of `classes` (k,) and no other.
+    """A fitted classifier whose probabilities have exactly one column for each of `classes` (k,).
 
     Attributes
     ----------
-    compared : whether its probabilities or scores have been asked for
+    compared : whether its probabilities or scores have been used
     """
 
     def __init__(self, fitted: Any, classes: Any):
@@ -92,7 +93,7 @@ class _Aligned(ClassifierMixin, BaseEstimator):
         return self.fitted.predict(X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities (n, k), given that a sample is of one of the classes; equal where none is known."""
+        """Return probabilities (n, k) given that a sample is of one of the classes; equal if all are 0."""
         self.compared = True
         known = self.fitted.predict_proba(X)
         found = np.zeros((len(known), len(self.classes_)), dtype=known.dtype)
@@ -104,7 +105,7 @@ class _Aligned(ClassifierMixin, BaseEstimator):
         return found / found.sum(axis=1, keepdims=True)
 
     def decision_function(self, X: Any) -> Any:
-        """Scores (n, k), (n,) of two classes, whose softmax is ``predict_proba``, but for its zeros."""
+        """Return scores (n, k), or (n,) for two classes; their softmax is ``predict_proba`` without zeros."""
         shares = self.predict_proba(X)
         scores = np.log(np.maximum(shares, np.finfo(shares.dtype).eps))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores

@@ -1,4 +1,4 @@
-"""Kaplan and Meier's curves, and the log-rank test of whether those of several groups are one."""
+"""Kaplan–Meier curves, and the log-rank test of equal survival in several groups."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Z = float(norm.ppf(0.975))
 
 @dataclass(frozen=True, eq=False)
 class SurvivalCurve:
-    """Kaplan and Meier's estimate S, at the m different times of a group.
+    """The Kaplan–Meier estimate S at the m distinct times of a group.
 
     Attributes
     ----------
-    time : (m,) ascending, events and ends of observation
+    time : (m,) ascending times of events and of censoring
     survival : (m,) S(t) = Π_{s ≤ t} (1 − events(s)/at_risk(s))
     greenwood : (m,) the relative variance of S, Σ_{s ≤ t} events/(at_risk·(at_risk − events))
     """
@@ -29,16 +29,16 @@ class SurvivalCurve:
     greenwood: Any
 
     def at(self, times: Any) -> Any:
-        """S at any times: 1 before the first, and continuous from the right."""
+        """Return S at any times: 1 before the first one, right-continuous."""
         return np.insert(self.survival, 0, 1.0)[np.searchsorted(self.time, times, side="right")]
 
     def error_at(self, times: Any) -> Any:
-        """The standard error of S at any times, by Greenwood's formula; 0 where nobody is left."""
+        """Return the standard error of S at any times, by Greenwood's formula; 0 if no sample is left."""
         relative = np.insert(self.greenwood, 0, 0.0)[np.searchsorted(self.time, times, side="right")]
         return self.at(times) * np.sqrt(relative)
 
     def limits(self) -> tuple[Any, Any]:
-        """95 % limits S^exp(±z·σ), σ² = greenwood/log²S: NaN where S is 0, both 1 before the first event."""
+        """Return 95 % limits S^exp(±z·σ), σ² = greenwood/log²S; NaN where S is 0, 1 where S is 1."""
         inside = (self.survival > 0) & (self.survival < 1)
         S = np.where(inside, self.survival, 0.5)
         sigma = Z * np.sqrt(self.greenwood) / np.log(S)  # negative
@@ -46,16 +46,16 @@ class SurvivalCurve:
         return np.where(inside, S ** np.exp(-sigma), edge), np.where(inside, S ** np.exp(sigma), edge)
 
     def median(self) -> float:
-        """The first time at which at most half are left; infinite where more are."""
+        """Return the first time with S ≤ ½; infinite if S stays above ½."""
         below = np.flatnonzero(self.survival <= 0.5)
         return float(self.time[below[0]]) if len(below) else math.inf
 
 
 def kaplan_meier(event: Any, time: Any, censoring: bool = False) -> SurvivalCurve:
-    """The share without an event of samples with these times (n,); `event` (n,) is 0 where none was seen.
+    """Return the Kaplan–Meier estimate for `event` (n,), 0 for censored samples, and times (n,).
 
-    With `censoring` the share not lost from sight: who has an event at the time of a censoring had it before,
-    and is not at risk to be censored.
+    `censoring` estimates the distribution of censoring times instead. A sample with an event at the time of
+    a censoring is then not at risk of censoring.
     """
     times, place = np.unique(time, return_inverse=True)
     events = np.bincount(place, weights=np.asarray(event) > 0, minlength=len(times))
@@ -69,14 +69,14 @@ def kaplan_meier(event: Any, time: Any, censoring: bool = False) -> SurvivalCurv
 
 
 def median_follow_up(event: Any, time: Any) -> float:
-    """By reverse Kaplan–Meier: the median time to the end of observation, as if events had cut it short."""
+    """Return the median follow-up by reverse Kaplan–Meier: events are treated as censoring."""
     return kaplan_meier(event, time, censoring=True).median()
 
 
 def log_rank(event: Any, time: Any, group: Any, strata: Any = None) -> float:
-    """p-value of the hypothesis that all groups (n,) have one survival, within each of the strata (n,).
+    """Return the p-value of equal survival in all groups (n,), stratified by strata (n,).
 
-    NaN of a single group or no event.
+    NaN if there is a single group or no event.
     """
     groups = np.unique(group)
     if len(groups) < 2 or not np.any(event > 0):
@@ -92,9 +92,9 @@ def log_rank(event: Any, time: Any, group: Any, strata: Any = None) -> float:
 
 
 def _against_expected(event: Any, time: Any, inside: Any) -> tuple[Any, Any]:
-    """Events of the groups (k,) beyond those expected if all were one, and their covariance (k, k).
+    """Return observed minus expected events of the groups (k,), and their covariance (k, k).
 
-    `inside` (n, k) says who is in which group.
+    Expected events assume equal survival. `inside` (n, k) is the membership of samples in groups.
     """
     moments, inside = np.unique(time[event > 0]), inside.astype(float)
     at_risk = (time[:, None] >= moments).astype(float)  # (n, moments)

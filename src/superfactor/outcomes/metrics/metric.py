@@ -1,4 +1,4 @@
-"""A metric is a value: what it is called, how it is computed, and how its figures are written."""
+"""`Metric`: name, function and number format of a metric."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from superfactor._words import percent
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of how good predictions are, on samples that a model has not seen.
+    """A measure of the quality of predictions.
 
     Attributes
     ----------
     name : str
-        As in dicts of figures.
+        Key in dicts.
     words : str
-        As in sentences.
+        Name in sentences.
     function : callable
-        Of the truth (n, …) and the predicted rows (n, m): a float, NaN where it is not defined.
+        Maps the truth (n, …) and the predicted rows (n, m) to a float, NaN if it is not defined.
     unit : str
         "%" for shares, which are written in percent; "" for plain numbers.
     higher_is_better : bool
     low, high : float
-        What the figure can be; intervals end there.
+        Range of values; intervals are cut there.
     """
 
     name: str
@@ -37,16 +37,16 @@ class Metric:
     high: float = float("inf")
 
     def text(self, value: float) -> str:
-        """91.3 %, or 0.913."""
+        """Return the value as text: 91.3 %, or 0.913."""
         return percent(value) if self.unit == "%" else f"{value:z.3f}".replace("-", "−")
 
     def gain(self, value: float) -> str:
-        """A difference of two figures without its unit: +1.5, or +0.015."""
+        """Return a difference of two values as text without unit: +1.5, or +0.015."""
         digits = 1 if self.unit == "%" else 3
         scaled = 100 * value if self.unit == "%" else value
         return f"{scaled:+z.{digits}f}".replace("-", "−")
 
     @property
     def gain_unit(self) -> str:
-        """What follows a difference."""
+        """Return the unit of a difference."""
         return " points" if self.unit == "%" else ""

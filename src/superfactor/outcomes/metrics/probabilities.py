@@ -1,7 +1,7 @@
-"""How good probabilities are, on samples their model has not seen, and how sure that is.
+"""Metrics of predicted probabilities, their calibration, and a test against chance.
 
-All figures take class numbers `truth` (n,) and `probabilities` (n, c). They are scikit-learn's, without the
-checks that would take longer than the figures do in hundreds of small folds.
+Metrics take class numbers `truth` (n,) and `probabilities` (n, c). Their values are those of scikit-learn,
+without its checks, which take longer than the computation in hundreds of small folds.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import random_table, rankdata
 
-# The largest class over the smallest: beyond, a share of right answers says more about the classes than
-# about the model. For two classes this is a majority of 60 %.
+# Ratio of the largest to the smallest class from which on classes are unequal: accuracy then depends more on
+# class sizes than on the model. For two classes this is a majority of 60 %.
 UNEQUAL = 1.5
-# Of probability: what has been called impossible and then happens costs log(1e15), not infinity.
+# Smallest probability, so that the log loss stays finite.
 SMALLEST = 1e-15
-# Logits of probabilities beyond these are alike.
+# Logits are clipped to ± this value.
 _FARTHEST_LOGIT = 30.0
-# Slopes beyond this mean that the predictions tell the classes apart: there is none then.
+# Larger slopes mean that the predictions separate the classes; the slope is then not defined.
 _STEEPEST = 100.0
 
 
 def accuracy(truth: Any, probabilities: Any) -> float:
-    """The share of samples whose most probable class is the true one."""
+    """Return the share of samples whose most probable class is the true one."""
     return float((probabilities.argmax(axis=1) == truth).mean())
 
 
 def balanced_accuracy(truth: Any, probabilities: Any) -> float:
-    """The mean over the classes that have samples of the share of right answers."""
+    """Return the mean recall of the classes that have samples."""
     right = probabilities.argmax(axis=1) == truth
     return float(np.mean([right[truth == k].mean() for k in np.unique(truth)]))
 
 
 def roc_auc(truth: Any, probabilities: Any) -> float:
-    """The area below the ROC curve of the second of two classes.
+    """Return the area under the ROC curve of the second of two classes.
 
-    With several it is the mean over one class against the rest. Classes without samples take no part; NaN
-    for samples of one class.
+    For several classes it is the mean over each class against the rest, without classes that have no
+    samples. NaN if all samples are of one class.
     """
     c = probabilities.shape[1]
     areas = [roc_area(truth == k, probabilities[:, k]) for k in ([1] if c == 2 else range(c))]
@@ -47,15 +47,15 @@ def roc_auc(truth: Any, probabilities: Any) -> float:
 
 
 def log_loss(truth: Any, probabilities: Any) -> float:
-    """Less the mean logarithm of the probability of the true class."""
+    """Return minus the mean log-probability of the true class."""
     likelihood = np.clip(probabilities[np.arange(len(truth)), truth], SMALLEST, 1.0)
     return float(-np.log(likelihood).mean())
 
 
 def brier(truth: Any, probabilities: Any) -> float:
-    """The mean squared distance of the probability of the second of two classes from 0 or 1.
+    """Return the mean squared error of the probability of the second of two classes.
 
-    With several classes, of all of them together.
+    For several classes it is the sum over all classes.
     """
     c = probabilities.shape[1]
     squares = (probabilities - np.eye(c)[truth]) ** 2
@@ -63,7 +63,7 @@ def brier(truth: Any, probabilities: Any) -> float:
 
 
 def roc_area(positive: Any, score: Any) -> float:
-    """Below the ROC curve: the share of pairs in the right order, ties counting half."""
+    """Return the area under the ROC curve: the share of pairs in the right order; ties count half."""
     p, q = int(positive.sum()), int((~positive).sum())
     if not p or not q:
         return float("nan")
@@ -71,10 +71,10 @@ def roc_area(positive: Any, score: Any) -> float:
 
 
 def calibration(positive: Any, probability: Any) -> dict[str, float]:
-    """Slope and intercept of the logistic regression of an outcome on the logit of its probability.
+    """Return slope and intercept of the logistic regression of an outcome on the logit of its probability.
 
-    Slope 1 and intercept 0 are ideal; below 1, probabilities are too extreme. NaN where the predictions
-    tell the classes apart, so that any slope would do.
+    Slope 1 and intercept 0 are ideal; below 1, probabilities are too extreme. NaN if the predictions
+    separate the classes, since no slope is then best.
 
     Parameters
     ----------
@@ -119,16 +119,16 @@ def _deviance(A: Any, y: Any, w: Any) -> float:
 
 
 def chance_of(metric: str, truth: Any, predicted: Any, classes: int, draws: int = 9999) -> float:
-    """How often labels that know nothing of the predictions agree with them as well as `truth` does.
+    """Return a p-value: how often labels independent of the predictions agree with them as well as `truth`.
 
-    Drawn are tables of true against predicted class with the same margins, as in Fisher's exact test; the
-    p-value is (1 + how many score at least as high)/(1 + draws).
+    Confusion matrices with the same margins are drawn, as in Fisher's exact test. The p-value is
+    (1 + number of draws that score at least as high)/(1 + draws).
 
     Parameters
     ----------
     metric : "accuracy" or "balanced_accuracy"
     truth, predicted : class numbers (n,)
-    classes : c
+    classes : number of classes c
     """
     table = np.zeros((classes, classes), dtype=int)
     np.add.at(table, (truth, predicted), 1)

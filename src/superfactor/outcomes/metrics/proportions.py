@@ -1,4 +1,4 @@
-"""Intervals of shares of right answers: honest for few samples, and near 0 and 1."""
+"""Confidence intervals of accuracies that hold for few samples and near 0 and 1."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ NORMAL_975 = 1.959963984540054
 
 
 def wilson(right: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion `right`/n."""
+    """Return Wilson's 95 % interval of the proportion `right`/n."""
     z2, p = NORMAL_975**2, right / n
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = NORMAL_975 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    # The proportion itself is inside, which rounding could undo at 0 and 1.
+    # Rounding must not exclude the proportion itself at 0 and 1.
     return max(min(centre - half, p), 0.0), min(max(centre + half, p), 1.0)
 
 
 def balanced_interval(confusion: Any) -> tuple[float, float]:
-    """Approximate 95 % interval of the balanced accuracy of a confusion matrix (c, c).
+    """Return an approximate 95 % interval of the balanced accuracy of a confusion matrix (c, c).
 
     The mean of the recalls r_k with their Wilson intervals (l_k, u_k) has the interval from
     mean − √Σ(r_k − l_k)²/c to mean + √Σ(u_k − r_k)²/c (Zou and Donner's MOVER).

@@ -1,8 +1,9 @@
-"""How good risks and survival curves are: pure functions of what happened and what was predicted.
+"""Metrics of predicted risks and survival curves.
 
-The truth (n, 2 or 3) are events, times and perhaps strata; risks are (n,), curves (n, m) at m times. Who was
-lost from sight would bias a plain mean, so that those still seen stand for them too: a sample counts 1/G,
-with G(t) the chance not to have been lost by t, the Kaplan–Meier estimate of the censoring (IPCW).
+The truth (n, 2 or 3) holds events, times and optionally strata. Risks are (n,), curves (n, m) at m times.
+Censored samples would bias a plain mean, so samples are weighted by the inverse probability of censoring
+(IPCW): a sample has weight 1/G(t), where G(t) is the Kaplan–Meier estimate of the probability of no censoring
+up to t.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from scipy.stats import norm
 from superfactor.losses import CoxPartialLikelihood
 from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, Z
 
-#: Curves are asked for at so many times.
+#: Number of times at which curves are evaluated.
 CURVE_TIMES = 15
-# Of the events, before the first and after the last of these times: there too few are at risk.
+# Share of the events before the first and after the last of these times; there too few samples are at risk.
 _OUTSIDE = 0.1
-# Risks this close are the same.
+# Risks that differ by less are tied.
 _TIE = 1e-8
-# Newton steps of a calibration slope.
+# Most Newton steps for a calibration slope.
 _MOST_STEPS = 50
-# The logarithm of a hazard ratio beyond which there is none to tell.
+# Largest log hazard ratio; beyond, the ratio is not defined.
 _LARGEST = 15.0
 
 
 def curve_times(truth: Any) -> Any:
-    """Times (m,) at which curves are compared: quantiles of those of events, their median among them."""
+    """Return the times (m,) at which curves are evaluated: quantiles of event times, including the median."""
     levels = np.linspace(_OUTSIDE, 1 - _OUTSIDE, CURVE_TIMES)
     happened = truth[truth[:, 0] > 0, 1]
     return np.unique(np.quantile(happened, levels, method="lower")) if len(happened) else np.zeros(0)
 
 
 def uno_concordance(truth: Any, risk: Any, censoring: SurvivalCurve, until: float) -> float:
-    """Uno's: Harrell's concordance of events before `until`, each pair counted 1/G² times; NaN without any.
+    """Return Uno's concordance: Harrell's for events before `until`, each pair weighted by 1/G².
 
-    It does not depend on how many are lost from sight, and when.
+    It does not depend on the distribution of censoring. NaN if there is no pair.
     """
     event, time = truth[:, 0] > 0, truth[:, 1]
     strata = truth[:, 2] if truth.shape[1] > 2 else np.zeros(len(truth))
@@ -56,7 +57,7 @@ def uno_concordance(truth: Any, risk: Any, censoring: SurvivalCurve, until: floa
 
 
 def brier_scores(truth: Any, curves: Any, times: Any, censoring: SurvivalCurve) -> Any:
-    """The mean squared error (m,) of survival chances (n, m) at m times; NaN where nobody is followed."""
+    """Return the Brier score (m,) of survival probabilities (n, m) at m times; NaN where G is 0."""
     event, time = truth[:, :1] > 0, truth[:, 1:2]
     kept, kept_then = censoring.at(time), censoring.at(times)
     died = event & (time <= times)
@@ -67,7 +68,7 @@ def brier_scores(truth: Any, curves: Any, times: Any, censoring: SurvivalCurve) 
 
 
 def integrated_brier(truth: Any, curves: Any, times: Any, censoring: SurvivalCurve) -> float:
-    """Brier scores averaged over time, from the first of the times to the last."""
+    """Return the Brier score averaged over time, from the first of the times to the last."""
     if not len(times):
         return float("nan")
     scores = brier_scores(truth, curves, times, censoring)
@@ -77,9 +78,9 @@ def integrated_brier(truth: Any, curves: Any, times: Any, censoring: SurvivalCur
 
 
 def calibration_slope(truth: Any, risk: Any, strata: Any = None) -> tuple[float, float]:
-    """The coefficient of Cox regression on the risks alone, and its standard error.
+    """Return the coefficient of Cox regression on the risks alone, and its standard error.
 
-    1 where they are as large as they should be, below 1 where they are too extreme; NaN where all are equal.
+    It is 1 if risks have the right size and below 1 if they are too extreme; NaN if all risks are equal.
     """
     loss = CoxPartialLikelihood(truth[:, 1], truth[:, 0], strata=strata)
     Y, x, slope = truth[:, :1], (risk - risk.mean())[:, None], 0.0
@@ -101,7 +102,7 @@ def calibration_slope(truth: Any, risk: Any, strata: Any = None) -> tuple[float,
 
 @dataclass(frozen=True)
 class Ratio:
-    """A hazard ratio for one standard deviation, its 95 % interval, and the p-value of Wald's test."""
+    """A hazard ratio per standard deviation, its 95 % interval, and the p-value of Wald's test."""
 
     estimate: float
     low: float
@@ -110,7 +111,7 @@ class Ratio:
 
 
 def hazard_ratio(truth: Any, x: Any) -> Ratio:
-    """Of one column x (n,), by Cox's partial likelihood with Breslow's ties; NaN where there is none."""
+    """Return the hazard ratio of one column x (n,), by Cox regression with Breslow's ties, or NaN."""
     spread = float(np.std(x))
     b, error = math.nan, math.nan
     if spread > 0 and np.any(truth[:, 0] > 0):

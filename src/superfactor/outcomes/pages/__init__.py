@@ -1,4 +1,4 @@
-"""What a page shows of each kind of y: one object a kind, which `superfactor.report` asks."""
+"""Contents of a page of `superfactor.report` that depend on the kind of y: one object for each kind."""
 
 from superfactor.outcomes.pages.base import Page
 from superfactor.outcomes.pages.classes import ClassPage, Curve

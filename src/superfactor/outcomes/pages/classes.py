@@ -1,4 +1,4 @@
-"""What a page shows of classes: ROC curves, the colour of a sample, the way of a factor."""
+"""The page for classes: ROC curves, colours of samples, directions of factors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.metrics import auc, roc_auc_score, roc_curve
 
 from superfactor.outcomes.pages.base import Page
 
-# A curve of this many points cannot be told from the full one on a screen.
+# A curve of this many points looks like the full one on a screen.
 MOST_POINTS = 300
 
 
@@ -27,7 +27,7 @@ class Curve:
 
 
 def roc(inside: Any, score: Any, positive: int) -> Curve:
-    """The curve of a score (n,) of samples inside a class (n,) bool, or not; some are, and some are not."""
+    """Return the ROC curve of a score (n,), given class membership (n,) bool with both values present."""
     x, y, _ = roc_curve(inside, score)
     kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int))
     return Curve(positive, x[kept], y[kept], float(auc(x, y)))
@@ -48,7 +48,7 @@ class ClassPage(Page):
     effect_column = ("auc", 0.5)
     right_or_wrong = True
     outlined = True
-    gap = math.inf  # the page says of all figures of training what they are
+    gap = math.inf  # the page labels all training metrics, so it needs no warning
 
     def names(self, estimator: Any, outputs: Sequence[str], y: Any, target: str) -> list[str]:
         return [str(c) for c in estimator.classes_]
@@ -57,7 +57,7 @@ class ClassPage(Page):
         return int(view.classes.index(view.outputs[0]))
 
     def columns(self, names: Sequence[str], up: int) -> tuple[list[str], str]:
-        """Two classes have one coefficient, that of one of them; several have one each."""
+        """Two classes have one coefficient, which refers to one of them; several have one each."""
         return ([names[up]], names[1 - up]) if len(names) == 2 else (list(names), "")
 
     def groups(self, names: Sequence[str]) -> list[str]:
@@ -73,7 +73,7 @@ class ClassPage(Page):
         return list(zip(names, np.bincount(truth, minlength=len(names)).tolist(), strict=True))
 
     def cleaned(self, rows: Any) -> Any:
-        """Probabilities add up to one."""
+        """Return probabilities that add up to one."""
         return rows / rows.sum(axis=1, keepdims=True)
 
     def rows_of(self, activations: Any) -> Any:
@@ -83,7 +83,10 @@ class ClassPage(Page):
         return {"curves": self.curves(truth, rows)}
 
     def curves(self, truth: Any, rows: Any) -> list[Curve]:
-        """One for two classes, of the second, else one for each against the rest; of classes with samples."""
+        """Return the ROC curves: of the second of two classes, or of each class against the rest.
+
+        Classes without samples have none.
+        """
         curves, classes = [], rows.shape[1]
         for positive in [1] if classes == 2 else range(classes):
             inside = truth == positive
@@ -92,24 +95,24 @@ class ClassPage(Page):
         return curves
 
     def direction(self, effect: Any, up: int) -> tuple[int, int] | None:
-        """The classes that a factor makes more likely as it goes up and down; None without effect.
+        """Return the classes that a high and a low value of a factor make more likely; None without effect.
 
-        `effect` (outputs,) is that of one standard deviation: of two classes on class `up`, else on each.
+        `effect` (outputs,) is the effect of one standard deviation: on class `up` of two, or on each class.
         """
         every = _on_every_class(effect, up)
         return (int(np.argmax(every)), int(np.argmin(every))) if effect.any() else None
 
     def towards(self, effect: Any, up: int, names: Sequence[str]) -> tuple[str, str]:
-        """Two classes need the first alone."""
+        """Describe the classes at both ends of a factor; for two classes, the first end is enough."""
         ends = self.direction(effect, up)
         said = ("", "") if ends is None else (names[ends[0]], names[ends[1]])
         return said[0], "" if len(effect) == 1 else said[1]
 
     def alone(self, effect: Any, up: int, truth: Any, score: Any) -> tuple[float, int]:
-        """The AUC of the score (n,) of a factor, and for which class it is.
+        """Return the AUC of a factor's score (n,), and the class it refers to.
 
-        That is the one it raises most, without effect the one it goes with most; NaN where all samples are of
-        the class, or none.
+        The class is the one on which the factor has the largest effect, or, without effect, the one with the
+        largest AUC. The AUC is NaN if all samples are of the class, or none.
         """
         every = _on_every_class(effect, up)
         inside = [truth == c for c in range(len(every))]
@@ -119,5 +122,5 @@ class ClassPage(Page):
 
 
 def _on_every_class(effect: Any, up: int) -> Any:
-    """Effects (outputs,) on the classes: of two, what is added to one is taken from the other."""
+    """Return effects (outputs,) on each class; of two classes, they have opposite signs."""
     return np.where(np.arange(2) == up, effect[0], -effect[0]) if len(effect) == 1 else effect

@@ -1,4 +1,4 @@
-"""What a page shows of several yes/no labels: a ROC curve and a line of figures for each."""
+"""The page for several yes/no labels: a ROC curve and a row of a table for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_KNOWN = 2
 
 
 class FlagPage(Page):
-    """Truth (n, κ) of 0, 1 and NaN; a sample has a colour for each label, of which the reader chooses one."""
+    """Truth (n, κ) is 0, 1 or NaN. A sample has one colour per label; the reader selects the label."""
 
     folder = "flags"
     own_term = "AUC of its own"
@@ -34,11 +34,11 @@ class FlagPage(Page):
         return ["no", "yes", "not known"]
 
     def sorts(self, truth: Any) -> Any:
-        """By the first label."""
+        """Return the state of the first label."""
         return _states(truth)[:, 0]
 
     def colours(self, truth: Any) -> list[Any]:
-        """Of every label: no, yes, not known."""
+        """Return the state of every label: no, yes or not known."""
         return _states(truth).tolist()
 
     def said(self, truth: Any, row: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
@@ -69,7 +69,7 @@ class FlagPage(Page):
         return expit(activations)
 
     def drawn(self, truth: Any, rows: Any, names: Sequence[str]) -> Mapping[str, Any]:
-        """A curve and a row of the table for each label."""
+        """Return a curve and a row of the table for each label."""
         labels, curves = [], []
         for k, name in enumerate(names):
             values, known = truth[:, k], np.isfinite(truth[:, k])
@@ -95,7 +95,10 @@ def _states(truth: Any) -> Any:
 
 
 def _area(values: Any, score: Any) -> tuple[float, float, float]:
-    """The ROC area among known values and its 95 % interval (Hanley and McNeil 1982); NaN of one sort."""
+    """Return the ROC area of known values and its 95 % interval (Hanley and McNeil 1982).
+
+    NaN if all known values are the same.
+    """
     known = np.isfinite(values)
     yes = int(np.sum(values[known] == 1))
     no = int(known.sum()) - yes

@@ -1,4 +1,4 @@
-"""What a page shows of numbers and counts: predicted against true values, colours on a scale."""
+"""The page for numbers and counts: predicted against true values, and a colour scale."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from scipy.stats import norm, pearsonr, t
 from superfactor.estimators.targets import beyond_exposure, deviance_explained
 from superfactor.outcomes.pages.base import MOST_POINTS, Page, mean_and_deviation, spread
 
-# Of the values, colours leave out this share at each end: one outlier would take all of them.
+# The colour scale leaves out this share of the values at each end, so that outliers do not determine it.
 _OUTSIDE = 0.02
 _THIRDS = ("lowest third", "middle third", "highest third")
-# Fewer samples have no thirds.
+# Fewest samples that are divided into thirds.
 _FEWEST = 9
 
 
 class NumberPage(Page):
-    """Colours are the first target; predictions stand against the truth, a panel for each target."""
+    """Colours show the first target; predictions are plotted against the truth, one panel per target."""
 
     folder = "numbers"
     own_term = "correlation of its own"
     own_is_signed = True
     scorer = "R²"
     effect_column = ("outcome_correlation", 0.0)
-    #: Whether axes and colours are those of the square roots.
+    #: Whether axes and colours use square roots.
     root: bool = False
 
     def sorts(self, truth: Any) -> Any:
-        """Thirds of the first target."""
+        """Return the third of the first target to which each sample belongs."""
         first = _first(truth)
         if len(first) < _FEWEST:
             return np.zeros(len(first), dtype=int)
@@ -91,11 +91,11 @@ class NumberPage(Page):
         return float(found[k]), k
 
     def by_factor(self, truth: Any, scores: Any, names: Sequence[str]) -> list[list[float]]:
-        """Slopes of one standard deviation of a score, one column at a time."""
+        """Return slopes per standard deviation of a score, one column of y at a time."""
         return [_slope(values, score) for score in scores.T for values in _columns(truth).T]
 
     def drawn(self, truth: Any, rows: Any, names: Sequence[str]) -> Mapping[str, Any]:
-        """Panels of true and predicted values, and the figures of each."""
+        """Return panels of true and predicted values, and their metrics."""
         panels, exposures = [], _exposures(truth)
         for name, values, predicted in zip(names, _columns(truth).T, rows.T, strict=True):
             always = exposures * (np.sum(values) / np.sum(exposures))
@@ -115,20 +115,20 @@ class NumberPage(Page):
         return {"panels": panels, "root": self.root, "scorer": self.scorer}
 
     def _compared(self, truth: Any) -> Any:
-        """What scores are compared with (n, κ)."""
+        """Return the values (n, κ) with which scores are correlated."""
         return _columns(truth)
 
     def _correlation(self, values: Any, predicted: Any, exposures: Any) -> float:
         return _correlation(values, predicted)
 
     def _explained(self, values: Any, predicted: Any, exposures: Any) -> float:
-        """R² (n,)."""
+        """Return R² of values (n,)."""
         total = float(np.sum((values - values.mean()) ** 2))
         return 1 - float(np.sum((values - predicted) ** 2)) / total if total > 0 else math.nan
 
 
 class CountPage(NumberPage):
-    """Counts: the same on axes of square roots. The truth may have exposures beside counts, (n, κ, 2)."""
+    """Counts: axes use square roots. The truth may contain exposures, (n, κ, 2)."""
 
     scorer = "deviance explained"
     predictor = "Poisson regression"
@@ -138,7 +138,7 @@ class CountPage(NumberPage):
         return np.exp(activations)
 
     def _explained(self, values: Any, predicted: Any, exposures: Any) -> float:
-        """D², of rates where there are exposures."""
+        """Return D²; with exposures, that of rates."""
         return deviance_explained(values, predicted, exposures=exposures[:, None])
 
     def _compared(self, truth: Any) -> Any:
@@ -147,28 +147,28 @@ class CountPage(NumberPage):
         return np.log1p(_columns(truth))
 
     def _correlation(self, values: Any, predicted: Any, exposures: Any) -> float:
-        """Of counts; where exposures differ, of what both say beyond these."""
+        """Return the correlation of counts; if exposures differ, of the residuals given exposures."""
         if np.ptp(exposures) > 0:
             both = (beyond_exposure(x[:, None], exposures[:, None]) for x in (values, predicted))
             values, predicted = (x[:, 0] for x in both)
         return _correlation(values, predicted)
 
     def by_factor(self, truth: Any, scores: Any, names: Sequence[str]) -> list[list[float]]:
-        """Ratios of expected counts, by Poisson regression on one standard deviation of a score.
+        """Return ratios of expected counts per standard deviation of a score, by Poisson regression.
 
-        Intervals allow for more spread than Poisson's, by Pearson's χ² of the residuals.
+        Intervals allow for overdispersion, which is estimated from Pearson's χ².
         """
         exposures = _exposures(truth)
         return [_rate(values, exposures, score) for score in scores.T for values in _columns(truth).T]
 
 
 def _columns(truth: Any) -> Any:
-    """(n, κ); of counts with exposures the counts."""
+    """Return y as (n, κ), without exposures."""
     return truth[:, :, 0] if np.ndim(truth) == 3 else np.reshape(truth, (len(truth), -1))
 
 
 def _exposures(truth: Any) -> Any:
-    """(n,); ones where there are none."""
+    """Return exposures (n,); ones if there are none."""
     return truth[:, 0, 1] if np.ndim(truth) == 3 else np.ones(len(truth))
 
 
@@ -183,7 +183,7 @@ def _correlation(a: Any, b: Any) -> float:
 
 
 def _slope(values: Any, score: Any) -> list[float]:
-    """Slope per standard deviation, ends of its 95 % interval, p; NaN where there is none."""
+    """Return the slope per standard deviation, ends of its 95 % interval, and p; NaN if not defined."""
     n, size = len(values), float(np.std(score))
     if n < 3 or not size > 0:
         return [math.nan] * 4
@@ -196,7 +196,7 @@ def _slope(values: Any, score: Any) -> list[float]:
 
 
 def _rate(values: Any, exposures: Any, score: Any) -> list[float]:
-    """Ratio of rates per standard deviation, ends of its 95 % interval, p; NaN where there is none."""
+    """Return the rate ratio per standard deviation, ends of its 95 % interval, and p; NaN if not defined."""
     n, size = len(values), float(np.std(score))
     if n < 3 or not size > 0 or not np.sum(values) > 0:
         return [math.nan] * 4

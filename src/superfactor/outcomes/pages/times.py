@@ -1,4 +1,4 @@
-"""What a page shows of survival times: curves by risk group, hazard ratios, events and who was censored."""
+"""The page for survival times: survival curves by risk group, hazard ratios, events and censoring."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from superfactor.outcomes.metrics.kaplan_meier import kaplan_meier, log_rank, me
 from superfactor.outcomes.metrics.survival_metrics import hazard_ratio
 from superfactor.outcomes.pages.base import Page, spread
 
-# Thirds need so many events, halves do with fewer.
+# Events from which on samples are divided into thirds of the risk instead of halves.
 THIRDS_FROM = 45
-# Numbers at risk are told at so many times, about.
+# Approximate number of times for which numbers at risk are shown.
 TICKS = 6
-# Points of a curve, and marks of samples whose observation ended.
+# Most points of a curve, and most marks of censored samples.
 MOST_STEPS = 300
 
 
 class TimePage(Page):
-    """Colours tell events from ends of observation; predictions are judged by groups of their risk."""
+    """Colours show event or censored; predictions are evaluated by risk group."""
 
     folder = "times"
     own_term = "concordance of its own"
@@ -88,7 +88,7 @@ class TimePage(Page):
         return activations[:, :1]
 
     def drawn(self, truth: Any, rows: Any, names: Sequence[str]) -> Mapping[str, Any]:
-        """Curves by risk group, numbers at risk, the log-rank test, and the hazard ratio of the risk."""
+        """Return curves and numbers at risk by risk group, the log-rank test and the risk's hazard ratio."""
         event, time, risk = truth[:, 0], truth[:, 1], rows[:, 0]
         called, group = risk_groups(event, risk)
         ticks = _round_times(float(np.max(time)))
@@ -126,9 +126,10 @@ class TimePage(Page):
 
 
 def risk_groups(event: Any, risk: Any) -> tuple[list[str], Any]:
-    """Names of the groups, and that (n,) of each sample: thirds of the risk, or halves where events are few.
+    """Return the names of risk groups, and the group (n,) of each sample.
 
-    Samples of one risk are in one group; where all have the same there is one group only.
+    Groups are thirds of the risk, or halves if there are few events. Samples of equal risk are in one group,
+    so there may be only one.
     """
     parts = 3 if np.sum(event > 0) >= THIRDS_FROM else 2
     cuts = np.unique(np.quantile(risk, np.arange(1, parts) / parts))
@@ -143,7 +144,7 @@ def risk_groups(event: Any, risk: Any) -> tuple[list[str], Any]:
 
 
 def _round_times(last: float) -> list[float]:
-    """About `TICKS` multiples of 1, 2 or 5 times a power of ten, from 0 to the last time."""
+    """Return about `TICKS` multiples of 1, 2 or 5 times a power of ten, from 0 to the last time."""
     rough = last / TICKS if last > 0 else 1.0
     power = 10 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.9 * rough)

@@ -1,10 +1,10 @@
-"""What tables of factors and pictures ask of a kind of y.
+"""Methods of a kind of y for tables of factors and for plots.
 
 ============== =====================================================================
 file           idea
 ============== =====================================================================
-``base``       ``Reading``: the questions, and answers that hold for several kinds
-``shown``      which outputs are shown and which way is up; the samples of a picture
+``base``       ``Reading``: the methods, with defaults that hold for several kinds
+``shown``      which outputs are shown and with which sign; y of the samples of a plot
 ``univariate`` tests and effects of one feature at a time
 ============== =====================================================================
 """

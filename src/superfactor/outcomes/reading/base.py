@@ -1,4 +1,4 @@
-"""What tables of factors and pictures ask of a kind of y; answers that hold for several kinds stand here."""
+"""Methods of a kind of y for tables of factors and for plots, with defaults for several kinds."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ from superfactor.outcomes.reading.univariate import Statistics
 
 
 class Reading(ABC):
-    """Factors and features beside the outcome: what is shown, in which words, and how both go together."""
+    """How factors and features are related to the outcome, and how this is described."""
 
-    #: The column of tables of features that says of which output a row is; None where there is one only.
+    #: Column of feature tables that names the output of a row; None if there is only one output.
     output_column: ClassVar[str | None] = "target"
-    #: What `alone` gives.
+    #: Name of the measure that `alone` returns.
     alone_name: ClassVar[str]
-    #: The least dispersion φ of the outcome, which is then estimated: standard errors grow with √φ. None
-    #: where the loss is minus a log-likelihood without such a number.
+    #: Smallest dispersion φ. φ is estimated, and standard errors grow with √φ. None if the likelihood of the
+    #: kind has no dispersion.
     least_dispersion: ClassVar[float | None] = None
 
     # --- what is shown --------------------------------------------------------------------------------
 
     def class_names(self, estimator: Any) -> tuple[str, ...] | None:
-        """The classes of a fitted estimator; None where it has none."""
+        """Return the classes of a fitted estimator; None if it has none."""
         return None
 
     def shown_outputs(self, estimator: Any, positive: Any = None) -> ShownOutputs:
-        """Which outputs of a fitted estimator are shown; `positive` is the class that is up, or None."""
+        """Return which outputs of a fitted estimator are shown.
+
+        `positive` is the class or label whose coefficients are made positive, or None.
+        """
         name, kappa = estimator._predicted, len(estimator.factor_coef_)
         outputs = (name,) if kappa == 1 else tuple(f"{name}{k}" for k in range(kappa))
         given = tuple(estimator._names.get("targets", ()))
@@ -42,99 +45,102 @@ class Reading(ABC):
         return ShownOutputs(None, outputs).towards(positive)
 
     def shown_samples(self, y: Any, classes: Any, outputs: Sequence[str]) -> ShownSamples:
-        """A user's y of any samples, for a picture of a model of these classes or outputs."""
+        """Return a user's y in the form that plots of a model with these classes or outputs show."""
         return ShownSamples(one_column(y).astype(float), name=outputs[0])
 
     def is_own(self, estimator: Any, given: CheckedY) -> bool:
-        """Whether y can be what the estimator was fitted to: a picture may show something else."""
+        """Return whether the estimator may have been fitted to this y; a plot may show another one."""
         return True
 
     def direction(self, coef: Any, outputs: Sequence[str]) -> str:
-        """What goes with high values of a factor that has these coefficients (outputs,), in words."""
+        """Describe what high values of a factor with these coefficients (outputs,) predict."""
         leading = int(np.argmax(np.abs(coef)))
         if not coef[leading]:
             return "no effect"
         return f"higher → {'larger' if coef[leading] > 0 else 'smaller'} {outputs[leading]}"
 
     def change_words(self, outputs: Sequence[str]) -> str:
-        """What a coefficient is a change of."""
+        """Describe what a coefficient changes."""
         return "change of the prediction"
 
     @abstractmethod
     def not_predicted(self, outputs: Sequence[str]) -> str:
-        """What a model is not shown to predict, as a sentence ends, and what follows for a picture."""
+        """Return the end of the sentence "it is not shown that the model predicts …"."""
 
     # --- parts of the samples -------------------------------------------------------------------------
 
     def resample_strata(self, values: Any) -> Any:
-        """Integers (m,): every resample has an equal share of each."""
+        """Return strata as integers (m,): every resample has an equal share of each."""
         return np.zeros(len(values), dtype=int)
 
     def half_strata(self, values: Any) -> Any:
-        """Integers (m,): both of two halves need some of each."""
+        """Return strata as integers (m,): both halves of a split need samples of each."""
         return self.resample_strata(values)
 
     def stratum_named(self, classes: Any, code: int) -> str:
-        """Such a stratum in a message."""
+        """Return the name of such a stratum in messages."""
         return "the outcome"
 
     # --- the loss -------------------------------------------------------------------------------------
 
     @abstractmethod
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
-        """Targets (n, κ) of samples with these values, and the loss of a fitted estimator on them."""
+        """Return targets (n, κ) of samples with these values, and the loss of a fitted estimator on them."""
 
     def class_weights(self, estimator: Any, values: Any, weight: Any) -> Any:
-        """Factors (n,) that the estimator puts on the loss of each sample."""
+        """Return the factors (n,) by which the estimator multiplies the loss of each sample."""
         return np.ones(len(values))
 
     def deviance(self, estimator: Any, values: Any, weight: Any) -> Callable[[Any], float]:
-        """The weighted loss of such samples as a function of ``decision_function`` or ``predict`` (n, c)."""
+        """Return the weighted loss as a function of ``decision_function`` or ``predict`` (n, c)."""
         targets, loss = self.loss_of(estimator, values, weight)
         return lambda a: float(weight @ loss.value(a, targets))
 
     def likelihood_ratio(self, none: float, best: float, n: int) -> float:
-        """Twice the logarithm of a ratio of likelihoods of n samples, given two of their deviances."""
+        """Return twice the log-likelihood ratio of n samples, given their losses `none` and `best`."""
         return 2 * (none - best)
 
     def with_all_outputs(self, a: Any, known: Any, estimator: Any, missing: float) -> Any:
-        """Activations (…, c) of the refit `known`, with `missing` for outputs that it does not have."""
+        """Return activations (…, c) of the refit `known`, with `missing` for outputs that it lacks."""
         return a
 
     # --- how things go with the outcome ---------------------------------------------------------------
 
     @abstractmethod
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        """How the scores (n, r) of each factor go with the outcome (r,), and of which output that is."""
+        """Return the association of each factor alone with the outcome (r,), and the output it refers to.
+
+        `scores` (n, r) are those of the factors.
+        """
 
     def alone_called(self, values: Any) -> str:
-        """What `alone` says of such values, in words."""
+        """Return the name of the measure of `alone` for these values."""
         return self.alone_name
 
     @abstractmethod
     def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        """How each feature of X (n, p) goes with the outcome by itself: arrays (outputs, p) by name."""
+        """Return the association of each feature of X (n, p) alone: name → array (outputs, p)."""
 
     @abstractmethod
     def effect_kind(self, estimator: Any) -> str:
-        """What the coefficient of a covariate is: a ratio is its exponential."""
+        """Return the name of a covariate's effect; a ratio is the exponential of the coefficient."""
 
     def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        """Weights (m, c) of ridge regression on Z (n, m), tuned; None where there is none."""
+        """Return weights (m, c) of a tuned ridge regression on Z (n, m); None if the kind has none."""
         return None
 
 
 def one_column(y: Any) -> Any:
-    """y as NumPy; a single column (n, 1) as (n,)."""
+    """Return y as a NumPy array; a single column (n, 1) becomes (n,)."""
     y = np.asarray(as_numpy(y))
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def of_leading(effect: Any, table: Any, size: Any, names: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
-    """A figure of each factor out of a table (outputs, r), and its output.
+    """Return one value per factor from a table (outputs, r), and its output.
 
-    A factor speaks for the output that it raises or moves most, by `effect` (outputs, r); one that moves none
-    for that with which it goes most, by `size` (outputs, r).
+    The output is the one with the largest `effect` (outputs, r) of the factor. If the factor has no effect,
+    it is the one with the largest `size` (outputs, r).
     """
     leading = np.where(effect.any(axis=0), effect.argmax(axis=0), size.argmax(axis=0))
     return table[leading, np.arange(len(leading))], tuple(names[k] for k in leading)

@@ -1,4 +1,4 @@
-"""What is shown of an outcome: which outputs and which way is up, and the samples of a picture."""
+"""What tables and plots show of an outcome: outputs, their sign, and the values of samples."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class ShownOutputs:
 
     Attributes
     ----------
-    classes : tuple of str, in the order of ``classes_``; None where there are none
+    classes : tuple of str, in the order of ``classes_``; None if there are none
     outputs : tuple of str, names of the rows
-    up : the row whose coefficients are made positive; None makes the largest of each factor so
+    up : the row whose coefficients are made positive; None: the largest coefficient of each factor
     """
 
     classes: tuple[str, ...] | None
@@ -24,27 +24,27 @@ class ShownOutputs:
     up: int | None = None
 
     def towards(self, positive: Any) -> ShownOutputs:
-        """The same with another class up; None is the usual one."""
+        """Return the same with the coefficients of class `positive` made positive; None is the default."""
         if positive is not None:
             raise ValueError(f"positive={positive!r}: a regression has no classes; None is required")
         return self
 
     @property
     def positive(self) -> str | None:
-        """Of two classes the one that is up; None of everything else."""
+        """Return the class whose coefficients are shown, if there are two classes; otherwise None."""
         return None
 
     def effects(self, effect: Any) -> Any:
-        """Effects (outputs, r), as ``factor_coef_`` has them, on the rows that are shown."""
+        """Convert effects in the form of ``factor_coef_`` to the rows that are shown, (outputs, r)."""
         return effect
 
     def compared(self) -> tuple[float, tuple[str, ...], str | None]:
-        """Of coefficients against the first class: their sign, the names of the rows, and against what."""
+        """Return the sign of coefficients relative to the first class, row names, and the reference class."""
         return 1.0, self.outputs, None
 
 
 class ShownClasses(ShownOutputs):
-    """Two classes have one row, the log-odds of the one that is up. Several have a row each.
+    """Classes. Two classes have one row, the log-odds of one of them; several have one row each.
 
     The estimators compare several classes with ``classes_[0]``; here each is compared with the mean of all.
     """
@@ -76,7 +76,7 @@ class ShownClasses(ShownOutputs):
 
 
 class ShownFlags(ShownOutputs):
-    """Every one of several yes/no labels has a row."""
+    """Several yes/no labels, with one row each."""
 
     def towards(self, positive: Any) -> ShownOutputs:
         if positive is None:
@@ -89,14 +89,14 @@ class ShownFlags(ShownOutputs):
 
 @dataclass(frozen=True)
 class ShownSamples:
-    """The outcome of n samples as pictures show it.
+    """The outcome of n samples in the form that plots show.
 
     Attributes
     ----------
-    values : (n,) labels as strings, numbers, or times, NaN where not known; None where there is no outcome
+    values : (n,) labels as strings, numbers, or times; NaN if not known. None if there is no outcome
     classes : all labels, those of the model first; None for numbers and times
-    events : (n,) bool, which times are those of an event; None where there are no times
-    name : what numbers and times are called
+    events : (n,) bool, which times are those of an event; None for other kinds
+    name : name of the numbers or times
     """
 
     values: Any
@@ -105,13 +105,13 @@ class ShownSamples:
     name: str = "y"
 
     def check_length(self, n: int) -> None:
-        """One value for each of n samples."""
+        """Raise a ValueError unless there is one value for each of n samples."""
         if self.values is not None and self.values.shape != (n,):
             raise ValueError(f"y of shape {self.values.shape}: one value for each of {n} samples is required")
 
     @property
     def as_classes(self) -> tuple[Any, list[str] | None]:
-        """Labels and classes; of times, who had an event. Numbers and None where they are numbers."""
+        """Return labels and classes; for times, "event" or "censored"; for numbers, numbers and None."""
         if self.events is None:
             return self.values, self.classes
         labels = np.where(self.events, "event", "censored").astype(object)

@@ -1,10 +1,9 @@
-"""One feature at a time: how it goes with an outcome, and how surely, in dense blocks of columns.
+"""Association of single features with an outcome, and its p-values, in dense blocks of columns.
 
-- Classes: Mann and Whitney's test of each class against the rest, ties corrected, and with it the AUC, the
-  chance that a sample of the class has more of the feature than one of the rest. Ranks are the same in all
-  units.
+- Classes: the Mann–Whitney test of each class against the rest, corrected for ties, and the AUC. The AUC is
+  the probability that a sample of the class has a larger value of the feature than one of the rest.
 - Numbers: Pearson's correlation and its t-test.
-- Times: the score test of Cox's model of the feature alone, with Breslow's ties. With R_i the samples at risk
+- Times: the score test of a Cox model of the feature alone, with Breslow's ties. With R_i the samples at risk
   at the event i, z = Σ_i (x_i − mean over R_i) / √(Σ_i variance over R_i).
 """
 
@@ -20,16 +19,16 @@ from scipy.stats import rankdata
 
 from superfactor.losses.survival.risk_sets import RiskSets
 
-# Entries of a dense block: small beside X, large beside what a step costs.
+# Entries of a dense block: small compared with X, large compared with the overhead of a step.
 _ENTRIES = 2**20
-# Of a mean square: less is rounding, that of a constant.
+# A variance below this share of the mean square is rounding error; the feature is constant.
 _ROUNDING = 1e-24
 
 Statistics = dict[str, Any]
 
 
 def by_columns(X: Any, compute: Callable[[Any], Statistics]) -> Statistics:
-    """What `compute` says of dense blocks (n, b) of the columns of X, side by side: arrays (outputs, p)."""
+    """Apply `compute` to dense blocks (n, b) of the columns of X and join the arrays to (outputs, p)."""
     parts = [compute(block) for block in _blocks(X)]
     return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
 
@@ -44,19 +43,19 @@ def _blocks(X: Any) -> Iterator[Any]:
 
 
 def against_rest(X: Any, codes: Any, count: int) -> Statistics:
-    """Each class against all others.
+    """Compare each class with all others.
 
     Parameters
     ----------
     X : (n, b)
     codes : (n,), class numbers; every class has a sample
-    count : K
+    count : number of classes K
 
     Returns
     -------
     statistics : arrays (K, b)
-        ``mean`` in the class and ``mean_rest``; ``difference_in_sd``, their difference in units of the
-        standard deviation within the two; ``auc``; ``p``.
+        ``mean`` in the class and ``mean_rest``; ``difference_in_sd``, their difference divided by the
+        standard deviation within the two groups; ``auc``; ``p``.
     """
     n = len(codes)
     member = np.zeros((count, n))
@@ -69,12 +68,12 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
     sums, squares = member @ X, np.sum(X**2, axis=0)
     within = squares - sums**2 * (1 / size + 1 / rest)  # the columns of X add up to 0
     within = np.where(within > _ROUNDING * n * center**2, within, 0.0)
-    # Column after column in memory, which sorting takes two thirds of the time for.
+    # Each column is contiguous in memory, so that sorting is faster by a third.
     ranks = rankdata(np.ascontiguousarray(X.T), axis=1).T - (n + 1) / 2
-    # U − size·rest/2, and its variance given the ranks, which knows of ties.
+    # U − size·rest/2, and its variance given the ranks, which includes ties.
     more = member @ ranks
     variance = size * rest / (n * (n - 1)) * np.sum(ranks**2, axis=0)
-    z = _over(np.abs(more) - 0.5, np.sqrt(variance))  # continuity
+    z = _over(np.abs(more) - 0.5, np.sqrt(variance))  # continuity correction
     return {
         "mean": mean,
         "mean_rest": mean_rest,
@@ -85,7 +84,7 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
 
 
 def with_numbers(X: Any, Y: Any) -> Statistics:
-    """``mean``, ``outcome_correlation`` and its ``p`` (K, b), of X (n, b) and Y (n, K)."""
+    """Return ``mean``, ``outcome_correlation`` and its ``p`` (K, b), for X (n, b) and Y (n, K)."""
     n, center = len(Y), X.mean(axis=0)
     X, Y = X - center, Y - Y.mean(axis=0)
     squares = np.sum(X**2, axis=0)
@@ -102,7 +101,7 @@ def with_numbers(X: Any, Y: Any) -> Statistics:
 
 
 def with_times(X: Any, event: Any, time: Any) -> Statistics:
-    """``mean``, ``z`` and its ``p`` (1, b), of X (n, b), events (n,) of 0 and 1 and times (n,)."""
+    """Return ``mean``, ``z`` and its ``p`` (1, b), for X (n, b), events (n,) of 0 and 1 and times (n,)."""
     n, center = len(time), X.mean(axis=0)
     X = X - center
     sets = RiskSets.of(time, np.ones(n, dtype=bool))
@@ -117,5 +116,5 @@ def with_times(X: Any, event: Any, time: Any) -> Statistics:
 
 
 def _over(a: Any, b: Any) -> Any:
-    """a/b, and 0 where b is 0."""
+    """Return a/b, or 0 where b is 0."""
     return np.where(b > 0, a / np.where(b > 0, b, 1.0), 0.0)

@@ -72,7 +72,7 @@ def rival_rows(
         return found
 
     def fitted(fold: _Fold, of: Callable[[Any], Any], penalties: Any) -> Any:
-        weight = outcome.rival_weights(fold.truth, balanced)
+        weight = outcome.baseline_weights(fold.truth, balanced)
         A, B = of(fold.A), of(fold.B)
         found = outcome.ridge_rows(A, fold.truth, B, np.asarray(penalties), weight, columns)
         exposures = outcome.exposures(fold.asked)
