@@ -182,7 +182,7 @@ def test_empty_covariate_cells_are_a_level_and_noted(tmp_path):
     data.loc[:24, "sex"] = None  # the most frequent level now, and yet no reference
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
-    assert done.err == "note: covariate 'sex': empty cells count as a level of their own\n"
+    assert done.err == "note: covariate 'sex': empty cells are a separate level\n"
     assert saving.read(tmp_path / "m.skops").about["covariates"]["sex"] == ["M", "F", "(empty)"]
 
 

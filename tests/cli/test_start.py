@@ -58,7 +58,7 @@ def test_help_imports_nothing_heavy():
 def test_missing_packages_are_named_at_once(missing, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     line = refused("fit", "no-such-table.csv", "--out", tmp_path / "m.skops")
-    assert line == f'error: {missing} missing; pip install "superfactor[cli]" brings all\n'
+    assert line == f'error: {missing} missing; pip install "superfactor[cli]" installs all\n'
 
 
 def test_words_are_those_of_the_library():
@@ -89,7 +89,7 @@ def test_modules_that_run(module):
         (["fit"], "Missing option '--out'"),
         (["fit", "--out", "m"], "Missing argument 'TABLE', or --block name=FILE"),
         (["fit", "a.csv", "--out", "m", "--block", "b.csv"], "--block b.csv: name=FILE is required"),
-        (["fit", "a.csv", "--out", "m", "--block", "a=b.csv"], "TABLE is a block of that name"),
+        (["fit", "a.csv", "--out", "m", "--block", "a=b.csv"], "TABLE already is a block of that name"),
         (["fit", "a.csv", "--out", "m", "--layout", "x"], "--layout x: auto, samples or features"),
         (["fit", "a.csv", "--out", "m", "--impute", "x"], "--impute x: lowrank, mean or none"),
         (["fit", "a.csv"], "Missing option '--out'"),
@@ -97,12 +97,12 @@ def test_modules_that_run(module):
         (["fit", "a.csv", "--out", "m", "--seed", "x"], "--seed"),
         (["fit", "a.csv", "--out", "m", "--seed", str(2**32)], "4294967295"),
         (["fit", "a.csv", "--out", "m", "--cv", "1"], "--cv"),
-        (["fit", "a.csv", "--out", "m", "--rank", "two"], "--rank two: auto or a whole number"),
-        (["fit", "a.csv", "--out", "m", "--rank", "0"], "--rank 0: auto or a whole number"),
+        (["fit", "a.csv", "--out", "m", "--rank", "two"], "--rank two: auto or an integer of at least 1"),
+        (["fit", "a.csv", "--out", "m", "--rank", "0"], "--rank 0: auto or an integer of at least 1"),
         (["fit", "a.csv", "--out", "m", "--rank", "2,x"], "--rank 2,x:"),
         (["fit", "a.csv", "--out", "m", "--xi", "0"], "--xi 0: auto or a number above 0"),
         (["fit", "a.csv", "--out", "m", "--xi", "nan"], "--xi nan:"),
-        (["fit", "a.csv", "--out", "m", "--lam", "-1"], "--lam -1: auto or a number from 0"),
+        (["fit", "a.csv", "--out", "m", "--lam", "-1"], "--lam -1: auto or a number of at least 0"),
         (["fit", "a.csv", "--out", "m", "--lam", "inf"], "--lam inf:"),
         (["fit", "a.csv", "--out", "m", "--model", "pca"], "--model pca: filter or feature"),
         (["fit", "a.csv", "--out", "m", "--certify", "x"], "--certify x: residual or ascent"),
