@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from statistics import mean, median
@@ -25,6 +25,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = Path(__file__).parent / "results"
 PAGES = ("benchmarks.md", "choose.md", "missing.md", "scanpy.md", "unlabelled.md", "paper/paper.md")
 MODELS = ("filter", "feature")
+# What variance and time of `choose` are relative to.
+PLAIN = "PCA + LR"
 # The tables of `accuracy` by what they are of.
 NAMES = {
     "GSE16515": "pancreas, 52 × 473",
@@ -102,20 +104,11 @@ def ratio(one: float | None, other: float | None) -> str:
     return f"{one / other:,.0f}" if one / other >= 9.5 else f"{one / other:.2g}"
 
 
-def best_bold(cells: list[str], best: Callable[[Iterable[float]], float] = max) -> list[str]:
-    """The same, the best number in bold."""
+def best_bold(cells: list[str]) -> list[str]:
+    """The same, the largest number in bold."""
     numbers = {cell: float(cell.rstrip("%")) for cell in cells if cell[-1:].isdigit() or cell[-1:] == "%"}
-    top = best(numbers.values())
+    top = max(numbers.values())
     return [f"**{cell}**" if numbers.get(cell) == top else cell for cell in cells]
-
-
-def by(rows: list[Row], *keys: str) -> dict[str, dict[Any, Row]]:
-    """By case, and there by method (and model)."""
-    cases: dict[str, dict[Any, Row]] = {}
-    for row in rows:
-        name = tuple(row[key] for key in keys)
-        cases.setdefault(row["case"], {})[name[0] if len(name) == 1 else name] = row
-    return cases
 
 
 # --- docs/benchmarks.md, docs/unlabelled.md -----------------------------------------------------------
@@ -214,28 +207,53 @@ def _cells(rows: list[Row]) -> Table:
 # --- docs/choose.md, large data -------------------------------------------------------------------------
 
 
-def _side_by_side(key: str, places: int, best: Any = max) -> Callable[[list[Row]], Table]:
-    """A line for each table and rank; a note where there is no number."""
+def _side_by_side(rows: list[Row]) -> Table:
+    """A line for each table: accuracy for each number of factors, the best of each in bold."""
+    table = []
+    for title, of in _by_table(rows).items():
+        ranks = [best_bold([_digits(found[name]["accuracy"]) for name in METHODS]) for found in of]
+        table.append([title, *("/".join(dict.fromkeys(cells)) for cells in zip(*ranks, strict=True))])
+    return ["samples × features", *METHODS], table
 
-    def make(rows: list[Row]) -> Table:
-        names = [name for name in METHODS if key != "variance" or name != "ridge LR"]
-        table = []
-        for of in by(rows, "method").values():
-            cells = [
-                of[name]["note"] or "–" if of[name][key] is None else f"{of[name][key]:.{places}f}"
-                for name in names
-            ]
-            table.append([of[names[0]]["table"], of[names[0]]["rank"], *best_bold(cells, best)])
-        return ["samples × features", "factors", *names], table
 
-    return make
+def _digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _by_table(rows: list[Row]) -> dict[str, list[dict[str, Row]]]:
+    """Rows by method, for each number of factors of each table."""
+    tables: dict[str, dict[int, dict[str, Row]]] = {}
+    for row in rows:
+        tables.setdefault(row["table"], {}).setdefault(row["rank"], {})[row["method"]] = row
+    return {title: list(of.values()) for title, of in tables.items()}
+
+
+def _summary(rows: list[Row]) -> Table:
+    """Accuracy on tables that all methods take, and variance and time relative to PCA + LR."""
+    tables = _by_table(rows)
+    dense = [of for of in tables.values() if all(row["accuracy"] is not None for row in of[0].values())]
+    found = [of for each in tables.values() for of in each]
+    body = []
+    for name in METHODS:
+        shares, times = (
+            [of[name][key] / of[PLAIN][key] for of in found if of[name][key] is not None]
+            for key in ("variance", "CPU s")
+        )
+        accuracies = [mean(of[k][name]["accuracy"] for of in dense) for k in range(len(dense[0]))]
+        least = [f"{median(shares):.0%}", f"{min(shares):.0%}"] if shares else ["–", "–"]
+        body.append([name, *map(_digits, accuracies), *least, f"{median(times):.2g}"])
+    return ["", "accuracy, 2 factors", "5 factors", "variance, median", "minimum", "time"], body
 
 
 def _guided(rows: list[Row]) -> Table:
-    head = ["samples × features", "factors", "balanced accuracy", "variance of held-out X", "CPU s"]
+    head = ["samples × features", "balanced accuracy", "variance of held-out X", "CPU s"]
+    tables: dict[str, list[Row]] = {}
+    for row in rows:
+        tables.setdefault(row["table"], []).append(row)
+    places = {"accuracy": 1, "variance": 1, "CPU s": 0}
     return head, [
-        [row["table"], row["rank"], f"{row['accuracy']:.1f}", f"{row['variance']:.1f}", f"{row['CPU s']:.0f}"]
-        for row in rows
+        [title, *("/".join(f"{row[key]:.{digits}f}" for row in of) for key, digits in places.items())]
+        for title, of in tables.items()
     ]
 
 
@@ -272,9 +290,8 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "labels": ("labels", _labels),
     "missing": ("missing", _missing),
     "cells": ("cells", _cells),
-    "choose-accuracy": ("choose", _side_by_side("accuracy", 1)),
-    "choose-variance": ("choose", _side_by_side("variance", 1)),
-    "choose-seconds": ("choose", _side_by_side("CPU s", 2, min)),
+    "choose-accuracy": ("choose", _side_by_side),
+    "choose-summary": ("choose", _summary),
     "guided": ("guided", _guided),
     "scale-memory": ("scale/memory", _scale_memory),
     "scale-gpu": ("scale/gpu", _scale_gpu),
