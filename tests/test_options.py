@@ -186,7 +186,7 @@ def test_share_of_the_curvature(n, columns, outputs, expected):
 
 def test_what_a_dense_system_costs():
     """Its matrix, n(mκ)² operations, and a factorization, 2(mκ)³/3; none may be larger than allowed."""
-    options = Options(a_question=7.0, dense_loss=3.0, largest_system=30)
+    options = Options(call_overhead=7.0, dense_loss=3.0, largest_system=30)
     expected = 7 + 3 * (100 * 30**2 + 2 / 3 * 30**3)
     assert options.dense_operations(100, 10, 3) == pytest.approx(expected, rel=1e-12)
     assert options.dense_operations(100, 31, 1) == math.inf

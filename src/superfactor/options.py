@@ -37,7 +37,7 @@ class Options:
     largest_system : int
         Largest number of unknowns of a dense Newton system. Its matrix grows with the square, and the time
         to factor it with the third power.
-    a_question : float
+    call_overhead : float
         Overhead of one call to the samples, in operations.
     dense_loss : float
         Time of one operation in a dense system, relative to one in a product with the samples.
@@ -87,7 +87,7 @@ class Options:
     values_worth_threads: int = 200_000
     whole_range: int = 64
     largest_system: int = 2400
-    a_question: float = 1.5e7
+    call_overhead: float = 1.5e7
     dense_loss: float = 6.0
     values_worth_coarse: int = 50_000
     expected_products: int = 12
@@ -132,9 +132,9 @@ class Options:
         unknowns = columns * n_outputs
         if unknowns > self.largest_system:
             return float("inf")
-        return self.a_question + self.dense_loss * (rows * unknowns**2 + 2 / 3 * unknowns**3)
+        return self.call_overhead + self.dense_loss * (rows * unknowns**2 + 2 / 3 * unknowns**3)
 
     def product_operations(self, rows: float, columns: int, n_outputs: int) -> float:
         """Estimate the cost of conjugate gradients: products with the design and its transpose."""
-        product = self.a_question + 8.0 * rows * columns * n_outputs
+        product = self.call_overhead + 8.0 * rows * columns * n_outputs
         return self.expected_products * product

@@ -1,4 +1,4 @@
-"""Questions about the loss on array-api-strict, on PyTorch and on another device: the answers of NumPy."""
+"""Methods about the loss on array-api-strict, on PyTorch and on another device give the results of NumPy."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def problem_of(convert, loss, dtype=np.float64):
     return cut(problem, 2)
 
 
-def answers(convert, loss, dtype=np.float64):
+def results(convert, loss, dtype=np.float64):
     """Everything of one design, of its rows in single precision and of some of them, by name."""
     problem = problem_of(convert, loss, dtype)
     samples, rng, kappa = problem.samples, np.random.default_rng(1), LOSSES[loss]
@@ -59,10 +59,10 @@ def answers(convert, loss, dtype=np.float64):
 @pytest.mark.parametrize(
     ("loss", "dtype"), [("logistic", np.float64), ("logistic", np.float32), ("probit", np.float64)]
 )
-def test_answers_are_those_of_numpy(convert, loss, dtype):
+def test_results_are_those_of_numpy(convert, loss, dtype):
     """Data in single precision too, asked with coefficients in double as solvers have them."""
-    expected, like = answers(np.asarray, loss), convert(np.ones(1))
-    for name, array in answers(convert, loss, dtype).items():
+    expected, like = results(np.asarray, loss), convert(np.ones(1))
+    for name, array in results(convert, loss, dtype).items():
         stays = name.startswith(("rows", "bent"))  # with the samples; sums come back
         assert isinstance(array, type(like) if stays else np.ndarray | np.float64), name
         assert not stays or device(array) == device(like), name

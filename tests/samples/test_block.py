@@ -172,8 +172,8 @@ def test_no_columns_need_no_matrix():
     assert block.rows_of(nothing).shape == (LAST - FIRST, 0)
     assert block.inner(nothing, nothing).shape == (0, 0)
     coef = np.random.default_rng(0).standard_normal((problem.n_covariates, problem.n_outputs))
-    answers = (block.evaluate(design, coef) for design in (Design(nothing), Design(None)))
-    for one, other in zip(*answers, strict=True):
+    results = (block.evaluate(design, coef) for design in (Design(nothing), Design(None)))
+    for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
 
 

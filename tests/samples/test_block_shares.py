@@ -74,12 +74,12 @@ def test_a_share_of_the_samples_is_unbiased():
     """Blocks at different places choose differently: the mean over many of them is the whole sum."""
     w = world("weighted")
     design, coef, _, _ = design_of(w, "usual")
-    whole, exact, answers = w.block, w.block.evaluate(design, coef), []
+    whole, exact, results = w.block, w.block.evaluate(design, coef), []
     for place in range(300):
         w.block = Block(whole.n_samples, whole._read, whole._annotations, whole.loss, start=place)
         w.block.put(TALL.key, w.tall)
-        answers.append(w.block.evaluate(some_of(w, design, 0.4), coef))
-    for part, total in zip(zip(*answers, strict=True), exact, strict=True):
+        results.append(w.block.evaluate(some_of(w, design, 0.4), coef))
+    for part, total in zip(zip(*results, strict=True), exact, strict=True):
         each, size = np.array(part), np.abs(total).max()
         spread = each.std(axis=0).max()
         assert spread > 1e-3 * size  # they do differ

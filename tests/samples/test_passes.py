@@ -55,8 +55,8 @@ def test_the_same_problem_as_from_arrays(model, weighted, loss, kappa, tmp_path,
     np.testing.assert_allclose(found.covariate_ridge, expected.covariate_ridge)
     coef = np.random.default_rng(1).standard_normal((3, kappa))
     asked = Design(None), coef
-    answers = (each.samples.sum(Block.evaluate, *asked) for each in (found, expected))
-    for a, b in zip(*answers, strict=True):
+    results = (each.samples.sum(Block.evaluate, *asked) for each in (found, expected))
+    for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-11)
     rows = (each.samples.stack(Block.images, np.eye(P)) for each in (found, expected))
     np.testing.assert_allclose(*rows, atol=1e-14)

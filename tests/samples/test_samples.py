@@ -1,4 +1,4 @@
-"""Samples in one block, in several, in memory, in files, asked by one thread or by more: one answer."""
+"""Samples in one block or several, in memory or files, with one thread or more: the same results."""
 
 import pickle
 import threading
@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 from tests.problems import example
+from tests.samples.block_methods import AT, BENT, DUAL, KAPPA, MADE, ROWS, SUMS
 from tests.samples.block_world import TALL, K, N, P
 from tests.samples.cutting import cut, uneven
-from tests.samples.questions import AT, BENT, DUAL, KAPPA, MADE, ROWS, SUMS
 
 from superfactor.samples import Block, Call, LocalSamples, Place
 
@@ -29,47 +29,47 @@ def prepared(problem, dtype=float):
     return samples, kept
 
 
-def flat(answer):
-    return list(answer) if isinstance(answer, tuple) else [answer]
+def flat(result):
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def ask_all(problem, dtype=float):
-    """Every answer as a list of arrays, by the name of its question."""
+    """Every result as a list of arrays, by the name of its method."""
     samples, kept = prepared(problem, dtype)
-    answers = {name: flat(samples.sum(getattr(Block, name), *asked)) for name, asked in SUMS.items()}
+    results = {name: flat(samples.sum(getattr(Block, name), *asked)) for name, asked in SUMS.items()}
     for name, asked in MADE.items():
         talls, parts = samples.make(getattr(Block, name), *asked)
-        answers[name] = [*(each.array() for each in talls), *flat(parts)]
-    answers["scored"].pop()  # what rounding leaves
+        results[name] = [*(each.array() for each in talls), *flat(parts)]
+    results["scored"].pop()  # an estimate of rounding errors
     for name, asked in ROWS.items():
-        answers[name] = [samples.stack(getattr(Block, name), *asked)]
-        answers[name + ", kept"] = [samples.keep(getattr(Block, name), *asked).array()]
+        results[name] = [samples.stack(getattr(Block, name), *asked)]
+        results[name + ", kept"] = [samples.keep(getattr(Block, name), *asked).array()]
     del kept
-    return answers
+    return results
 
 
-def assert_same_answers(found, expected, rtol=1e-11):
+def assert_same_results(found, expected, rtol=1e-11):
     assert found.keys() == expected.keys()
-    for question, answer in expected.items():
-        assert len(found[question]) == len(answer)
-        for a, b in zip(found[question], answer, strict=True):
+    for method, result in expected.items():
+        assert len(found[method]) == len(result)
+        for a, b in zip(found[method], result, strict=True):
             size = 1 + np.abs(b).max(initial=0)
-            np.testing.assert_allclose(a, b, atol=rtol * size, err_msg=question)
+            np.testing.assert_allclose(a, b, atol=rtol * size, err_msg=method)
 
 
 @pytest.mark.parametrize(
     ("blocks", "threads", "place"), [(1, 1, "memory"), (3, 1, "files"), (7, 2, "memory"), (7, 8, "files")]
 )
-def test_answers_do_not_depend_on_the_cuts(problem, blocks, threads, place, tmp_path):
+def test_results_do_not_depend_on_the_blocks(problem, blocks, threads, place, tmp_path):
     folder = tmp_path if place == "files" else None
-    assert_same_answers(ask_all(cut(problem, blocks, folder, threads=threads)), ask_all(problem))
+    assert_same_results(ask_all(cut(problem, blocks, folder, threads=threads)), ask_all(problem))
 
 
 def test_nor_do_they_in_single_precision(problem, tmp_path):
     """Blocks compute in float32, and their sums are added up in float64."""
     single, _ = example("filter", N, P, KAPPA, weighted=True, dtype=np.float32)
     found = ask_all(cut(single, 7, tmp_path, threads=3), np.float32)
-    assert_same_answers(found, ask_all(problem), rtol=1e-5)
+    assert_same_results(found, ask_all(problem), rtol=1e-5)
     assert found["images, kept"][0].dtype == np.float32
 
 
@@ -101,10 +101,10 @@ def test_threads_add_up_in_the_order_of_the_samples(problem):
     assert len(np.unique(noise)) == noise.size
 
 
-# --- questions ------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------
 
 
-def test_a_question_travels(problem):
+def test_a_call_can_be_pickled(problem):
     """By the name of its method: a cluster's workers have the same class."""
     samples, kept = prepared(problem)
     call = Call(Block.evaluate, AT)
@@ -113,7 +113,7 @@ def test_a_question_travels(problem):
         np.testing.assert_array_equal(a, b)
     assert (call.name, call.reads) == ("evaluate", False)
     assert Call(Block.pull, AT).reads
-    # What rows are made into to be kept is nobody's question.
+    # Storing rows is not a method of `Block` that samples call.
     calls, made = [], samples.made
     samples.made = lambda call, *rest: (calls.append(call), made(call, *rest))[1]
     samples.keep(Block.images, np.eye(P))
@@ -121,15 +121,15 @@ def test_a_question_travels(problem):
     del kept
 
 
-def test_arguments_travel_by_position(problem):
+def test_arguments_are_passed_by_position(problem):
     with pytest.raises(TypeError, match=r"T: arguments .* by position"):
         problem.samples.sum(Block.power, T=np.eye(P))
 
 
-# --- what changes blocks travels with the next question ----------------------------------------------
+# --- changes are sent with the next call ------------------------------------------------------------
 
 
-def test_errands_are_done_once_and_before_the_question(problem):
+def test_changes_run_once_and_before_the_call(problem):
     samples = cut(problem, 3).samples
     plain = samples.sum(Block.squared_norm)
     samples.rescale(4.0)
@@ -140,7 +140,7 @@ def test_errands_are_done_once_and_before_the_question(problem):
     assert samples.sum(Block.squared_norm) == plain  # it was said once
 
 
-def test_errands_are_done_in_their_order(problem):
+def test_changes_run_in_order(problem):
     samples, (tall, *_) = prepared(cut(problem, 3, threads=3))
     before, key = tall.array(), tall.place.key
     samples.later(Block.append, key, Place(key, 1))
@@ -157,7 +157,7 @@ def test_errands_are_done_in_their_order(problem):
 
 
 class Meeting(Block):
-    """A block whose question waits until so many are in it at the same time."""
+    """A block whose method waits until a number of threads are in it at the same time."""
 
     def __init__(self, barrier, size=1):
         self._barrier, self.n_samples = barrier, size
@@ -208,7 +208,7 @@ def test_passes_over_X_are_watched_block_by_block(problem, threads):
 
 
 def test_what_is_made_is_not_overwritten(problem):
-    """Each matrix has a key of its own, also where a question makes two."""
+    """Each matrix has its own key, also if a method makes two."""
     samples, kept = prepared(cut(problem, 3))
     asked = Block.images_and_bent, *MADE["images_and_bent"]
     kept += samples.make(*asked)[0]

@@ -29,7 +29,7 @@ def kept(samples, M):
 
 
 def keys(samples):
-    """What blocks still keep, after a question that is about nothing."""
+    """The keys that blocks still store, after a call that has no other effect."""
     samples.sum(Block.weight_range)
     found = [
         set(getattr(block._store, "_matrices", None) or getattr(block._store, "_types", {}))
@@ -82,7 +82,7 @@ def test_triangles_of_blocks_with_fewer_rows_than_columns(samples):
 # --- handles ------------------------------------------------------------------------------------------
 
 
-def test_a_dropped_handle_is_forgotten_at_the_next_question(samples):
+def test_a_dropped_handle_is_deleted_at_the_next_call(samples):
     a, b = kept(samples, numbers(2)), kept(samples, numbers(3, 1))
     assert keys(samples) == {a.place.key, b.place.key}
     gone = a.place.key
@@ -102,8 +102,8 @@ def test_a_matrix_stays_while_any_of_its_handles_does(samples):
     np.testing.assert_array_equal(a.array(), numbers(2))
 
 
-def test_columns_are_there_though_those_they_came_from_are_gone(samples):
-    """The errand travels before the one that forgets the columns."""
+def test_appended_columns_stay_when_their_original_is_deleted(samples):
+    """Columns are appended before the call that deletes the original."""
     grown = kept(samples, numbers(2)).beside(kept(samples, numbers(1, 1)))
     np.testing.assert_array_equal(grown.array(), np.hstack([numbers(2), numbers(1, 1)]))
     assert keys(samples) == {grown.place.key}

@@ -30,7 +30,7 @@ from superfactor.distributed.block import LoadedSamples, Statement
 from superfactor.distributed.placement import placed
 from superfactor.distributed.shard import Shard, packed, unpacked
 from superfactor.distributed.workers import LOST, Workers
-from superfactor.samples import Call, Errands, Samples, added
+from superfactor.samples import Call, Changes, Samples, added
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -115,26 +115,26 @@ class RemoteSamples(Samples):
         self._ask(Shard.state, statement)
         self._log.append(packed(Shard.state, statement))
 
-    def summed(self, call: Call[A], errands: Errands) -> A:
-        answers = self._ask(Shard.sum, call, errands)
-        self._remember(errands)
+    def summed(self, call: Call[A], changes: Changes) -> A:
+        answers = self._ask(Shard.sum, call, changes)
+        self._remember(changes)
         return added(answers)
 
-    def gathered(self, call: Call[A], errands: Errands) -> list[A]:
+    def gathered(self, call: Call[A], changes: Changes) -> list[A]:
         found: dict[int, list[A]] = {}
-        for shard, answer in zip(self._shards, self._ask(Shard.gather, call, errands), strict=True):
+        for shard, answer in zip(self._shards, self._ask(Shard.gather, call, changes), strict=True):
             found.update(zip(shard.numbers, answer, strict=True))
-        self._remember(errands)
+        self._remember(changes)
         return [answer for number in sorted(found) for answer in found[number]]
 
-    def made(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
-        answers = self._ask(Shard.make, call, errands, key)
-        self._log.append(packed(Shard.make, call, errands, key))
+    def made(self, call: Call[Any], changes: Changes, key: int) -> tuple[tuple[int, ...], Any]:
+        answers = self._ask(Shard.make, call, changes, key)
+        self._log.append(packed(Shard.make, call, changes, key))
         return answers[0][0], added([sums for _, sums in answers])
 
-    def _remember(self, errands: Errands) -> None:
-        if errands:
-            self._log.append(packed(Shard.run, errands))
+    def _remember(self, changes: Changes) -> None:
+        if changes:
+            self._log.append(packed(Shard.run, changes))
 
     def _ask(
         self, operation: Callable[Concatenate[Shard, P], A], *args: P.args, **kwargs: P.kwargs

@@ -13,7 +13,7 @@ from distributed.protocol import pickle
 
 from superfactor._arrays import Array, one_blas_thread
 from superfactor.distributed.block import LoadedSamples, Statement
-from superfactor.samples import Call, Errands, LocalSamples
+from superfactor.samples import Call, Changes, LocalSamples
 
 A = TypeVar("A")
 
@@ -67,21 +67,21 @@ class Shard:
         blocks = [part.block(statement) for loaded in self._loaded for part in loaded]
         self._samples = LocalSamples(blocks, self._threads)
 
-    def sum(self, call: Call[A], errands: Errands) -> A:
+    def sum(self, call: Call[A], changes: Changes) -> A:
         """The sum of the blocks' answers."""
-        return self._samples.summed(call, errands)
+        return self._samples.summed(call, changes)
 
-    def make(self, call: Call[Any], errands: Errands, key: int) -> tuple[tuple[int, ...], Any]:
+    def make(self, call: Call[Any], changes: Changes, key: int) -> tuple[tuple[int, ...], Any]:
         """Columns of what the blocks keep, and sums."""
-        return self._samples.made(call, errands, key)
+        return self._samples.made(call, changes, key)
 
-    def gather(self, call: Call[A], errands: Errands) -> list[list[A]]:
+    def gather(self, call: Call[A], changes: Changes) -> list[list[A]]:
         """The answers of the blocks of each partition."""
-        answers = iter(self._samples.gathered(call, errands))
+        answers = iter(self._samples.gathered(call, changes))
         return [list(islice(answers, len(loaded))) for loaded in self._loaded]
 
-    def run(self, errands: Errands) -> None:
+    def run(self, changes: Changes) -> None:
         """What changes blocks, without a question."""
         for block in self._samples.blocks:
-            for errand in errands:
-                errand.to(block)
+            for change in changes:
+                change.to(block)

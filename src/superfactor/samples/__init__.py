@@ -1,16 +1,16 @@
-"""Who holds the samples, and how to ask them: typed questions, answered by sums.
+"""The samples of a problem: typed calls that return sums over them.
 
 =============== ===================================================================================
-file            idea
+file            content
 =============== ===================================================================================
-``annotations`` what is known of samples besides X: targets, covariates, weights
-``block/``      some samples, and every question they answer
-``samples``     all samples: questions to blocks, their answers added up
-``memory``      blocks of an X in memory, and fewer samples of any
-``passes``      blocks that read their rows of X whenever they are asked
+``annotations`` data of samples other than X: targets, covariates, weights
+``block/``      some of the samples, and all methods on them
+``samples``     all samples: calls to blocks, and sums of the results
+``memory``      blocks of an X in memory, and subsamples
+``passes``      blocks that read their rows of X for each pass
 ``vectors``     vectors of the search side: plain arrays, and handles of tall matrices
-``moments``     how features go with scores: means, variances, covariances
-``travel``      how questions and sums travel to another device and back
+``moments``     moments of features and scores: means, variances, covariances
+``transfer``    arguments to another device, and sums back
 =============== ===================================================================================
 """
 
@@ -19,7 +19,7 @@ from superfactor.samples.block import Along, Block, Design, Made, Place
 from superfactor.samples.memory import in_memory, subsample
 from superfactor.samples.moments import Moments, moments_of
 from superfactor.samples.passes import in_passes
-from superfactor.samples.samples import Call, Errands, LocalSamples, Samples, added
+from superfactor.samples.samples import Call, Changes, LocalSamples, Samples, added
 from superfactor.samples.vectors import Plain, Tall, Vectors
 
 __all__ = [
@@ -27,8 +27,8 @@ __all__ = [
     "Annotations",
     "Block",
     "Call",
+    "Changes",
     "Design",
-    "Errands",
     "LocalSamples",
     "Made",
     "Moments",

@@ -1,4 +1,4 @@
-"""What is known of samples besides X: targets, covariates, weights."""
+"""Data of samples other than X: targets, covariates, weights."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from superfactor._arrays import Array, cast, device, moved, namespace
 
 @dataclass(frozen=True)
 class Annotations:
-    """What is known of some samples besides X, as a block computes with it."""
+    """Data of some samples other than X, in the form that a block computes with."""
 
-    # (n_b, κ), one-hot without class 0, or real values; kept column after column, as activations are: sums
-    # over κ numbers that lie next to each other take ten times as long
+    # (n_b, κ), one-hot without class 0, or real values; stored by columns, as activations are: sums over the
+    # κ numbers of a sample take ten times as long if stored by rows
     targets: Array
     covariates: Array  # X' (n_b, q); the intercept is a column of ones
     loss_weight: Array  # ω (n_b, 1), sample weight times class weight
     root_weight: Array | None  # √w (n_b, 1), or None for weights of one
 
     def over_root(self, x: Array) -> Array:
-        """x/√w for x (n_b, k)."""
+        """Return x/√w for x (n_b, k)."""
         return x if self.root_weight is None else x / self.root_weight
 
     @property
     def weight_ratio(self) -> Array:
-        """ω/w (n_b, 1): what class weights alone do to the loss of a sample."""
+        """Return ω/w (n_b, 1), the class weights alone."""
         return self.over_root(self.over_root(self.loss_weight))
 
     def take(self, index: Array) -> Annotations:
-        """Those of some of the samples."""
+        """Return the annotations of some of the samples."""
         xp = namespace(self.targets)
         return self._each(lambda x: xp.take(x.T, index, axis=1).T)
 
     def between(self, start: int, stop: int) -> Annotations:
-        """Those of consecutive samples, as views."""
+        """Return the annotations of consecutive samples, as views."""
         return self._each(lambda x: x[start:stop, :])
 
     def like(self, x: Array) -> Annotations:
-        """The same in the floating type of `x`."""
+        """Return the same in the floating type of `x`."""
         return self._each(lambda own: cast(own, x))
 
     @staticmethod
     def joined(parts: Sequence[Annotations]) -> Annotations:
-        """Those of several blocks, one below the other."""
+        """Return the annotations of several blocks as one."""
         xp = namespace(parts[0].targets)
         roots = [part.root_weight for part in parts]
         return Annotations(
@@ -68,7 +68,7 @@ class Annotations:
 
 @dataclass(frozen=True)
 class SampleTable:
-    """What is known of all samples besides X, as the user gave it, in NumPy."""
+    """Data of all samples other than X, as passed by the user, in NumPy."""
 
     targets: Any  # class numbers 0 … κ (n,), integers; or (n, κ), one-hot without class 0 or real
     n_outputs: int  # κ
@@ -79,19 +79,20 @@ class SampleTable:
 
     @property
     def n_covariates(self) -> int:
-        """q, the intercept not counted."""
+        """q without the intercept."""
         return 0 if self.covariates is None else int(self.covariates.shape[1])
 
     def annotations(self, chosen: Any, like: Array) -> Annotations:
-        """Those of the samples in `chosen`, in the type and place of `like`: here weights are combined
-        and the intercept becomes a covariate.
+        """Return the annotations of the samples in `chosen`, with the type and device of `like`.
+
+        This combines the weights and adds the intercept as a covariate.
         """
         xp = namespace(like)
 
         def array(x: Any) -> Array:
             return xp.asarray(x, dtype=like.dtype, device=device(like))
 
-        # What can be made there does not travel: of labels the numbers, of ones nothing.
+        # Transfer as little as possible: class numbers instead of one-hot rows, and no columns of ones.
         columns = moved(np.ascontiguousarray(self.targets[chosen].T), like)
         n = int(columns.shape[-1])
         if columns.ndim == 1:
@@ -112,7 +113,7 @@ class SampleTable:
         return Annotations(targets, covariates, ones if weight is None else array(weight), root)
 
     def weighing(self, start: int, stop: int) -> Any:
-        """Positions between start and stop of the samples of positive weight; None where that is all."""
+        """Return positions between start and stop of samples with positive weight; None if all have."""
         weight = self.sample_weight
         if weight is None or np.all(weight[start:stop] > 0):
             return None

@@ -1,4 +1,4 @@
-"""Samples whose X is in memory: blocks for as many threads as there are cores; and some samples of many."""
+"""Samples whose X is in memory, in blocks for as many threads as there are cores; subsamples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from superfactor.spectrum import DataMatrix
 
 
 def in_memory(data: DataMatrix, annotations: Annotations, loss: Loss, options: Options) -> LocalSamples:
-    """The samples of X̃ (n, p), in one block or in several for each core."""
+    """Return the samples of X̃ (n, p), in one block or in several for each core."""
     cuts, threads = ([0, data.shape[0]], 1) if loss.couples_samples else _divided(data, options)
     blocks = [
         _block(data.rows(start, stop), annotations.between(start, stop), loss, start)
@@ -31,7 +31,7 @@ def _block(rows: DataMatrix, known: Annotations, loss: Loss, start: int) -> Bloc
 
 
 def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:
-    """Where to cut the rows, and for how many threads: several on a processor with enough to do."""
+    """Return where to divide the rows, and the number of threads: several if there is enough work."""
     n, size = data.shape[0], options.rows_a_block
     if data.is_sparse:
         worth = data.nnz > options.values_worth_threads
@@ -43,7 +43,7 @@ def _divided(data: DataMatrix, options: Options) -> tuple[list[int], int]:
 
 
 def subsample(samples: Samples, share: float) -> tuple[DataMatrix, Annotations]:
-    """About this share of the samples of every block: X̃ and annotations; one pass over X."""
+    """Return X̃ and annotations of about this share of the samples of every block; one pass over X."""
     parts = samples.gather(Block.some_rows, share)
     blocks = [rows for rows, _ in parts]
     known = Annotations.joined([part for _, part in parts])

@@ -1,11 +1,11 @@
-"""How features go with scores: means, variances and covariances of X and S = XV, from sums over samples.
+"""Means, variances and covariances of features X and scores S = XV, from sums over samples.
 
 With weights D = diag(w)/Σw, and X and S centred by their weighted means:
 
     C = SᵀDS (r, r),    K = XᵀDS (p, r),    σ_j² = x_jᵀDx_j.
 
-One product with X gives K; where S is not known yet, one more. Sums over blocks of samples add up, so that
-an array, a file and a cluster take the same way.
+K needs one product with X, and one more if S is not known yet. Sums over blocks of samples add up, so the
+same code serves an array, a file and a cluster.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy as np
 from superfactor._arrays import Array, eps, namespace, wide
 from superfactor.spectrum import DataMatrix
 
-# Of a mean square: a smaller variance is rounding, that of a constant.
+# Relative to the mean square: a feature with a smaller variance is constant up to rounding.
 _CONSTANT = 1e-14
-# Of the variance that rounding may give a code, or a combination of codes: with less it is spare rank.
+# Relative to the variance from rounding: a combination of codes with less than this is spare rank.
 _ROUNDING = 100.0
 
 
@@ -32,21 +32,21 @@ class Moments:
     feature_mean: Any  # (p,), the mean and the standard deviation of each feature
     feature_scale: Any
     score_mean: Any  # (r,)
-    C: Any  # (r, r), the covariance of the scores; of spare rank, which is nothing but rounding, zero
+    C: Any  # (r, r), the covariance of the scores; zero for spare rank, which is only rounding errors
     K: Any  # (p, r), the covariance of each feature with each score
 
     @classmethod
     def of(cls, sums: tuple[Any, ...], scale: float) -> Moments:
-        """From the added `score_sums` of all samples, X̃ = diag(√w)X/scale."""
+        """Return the moments from the summed `score_sums` of all samples, X̃ = diag(√w)X/scale."""
         total, columns, squares, scores, CC, KK, rounding = sums
         mean, score_mean = columns / total, scores / total
         variance = squares / total - mean**2
         variance = np.where(variance > _CONSTANT * (squares / total), variance, 0.0)
         K = (KK.T / total - np.outer(score_mean, mean)).T
         C = CC / total - np.outer(score_mean, score_mean)
-        # What is constant goes with nothing.
+        # A constant feature has no covariance.
         K[variance == 0] = 0.0
-        # Of products in the type of X, and of sums that are as large as mean squares, in float64.
+        # Rounding of products in the type of X, and of float64 sums as large as mean squares.
         floor = rounding / total + np.finfo(float).eps * np.diag(CC) / total
         C, K = _without_spare(C, K, _ROUNDING * floor)
         return cls(
@@ -60,16 +60,16 @@ class Moments:
 
     @property
     def variance(self) -> float:
-        """Σ_j σ_j², the variance of X."""
+        """The variance of X, Σ_j σ_j²."""
         return float(np.sum(self.feature_scale**2))
 
 
 def _without_spare(C: Any, K: Any, floor: Any) -> tuple[Any, Any]:
-    """C (r, r) and K (p, r) without directions of the codes whose variance is no more than that of rounding.
+    """Return C (r, r) and K (p, r) without directions of codes whose variance is that of rounding.
 
     Parameters
     ----------
-    floor : (r,), the variance of each code that rounding may explain
+    floor : (r,), variance of each code that rounding may cause
     """
     used = np.diag(C) > floor
     scale = np.sqrt(np.where(used, np.diag(C), 1.0))
@@ -84,11 +84,13 @@ def _without_spare(C: Any, K: Any, floor: Any) -> tuple[Any, Any]:
 
 
 def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
-    """X̃V (n, r), and sums: Σw, X̃ᵀ√w (p,), Σx̃² (p,), (X̃V)ᵀ√w (r,), (X̃V)ᵀX̃V (r, r), X̃ᵀX̃V (p, r),
-    and ε²‖X̃‖²‖v_j‖² (r,): the squares of what rounding leaves in each code.
+    """Return X̃V (n, r) and sums.
 
-    The large products are made of scores without their mean, which float32 would drown in; what the mean
-    adds to them is added in float64.
+    The sums are Σw, X̃ᵀ√w (p,), Σx̃² (p,), (X̃V)ᵀ√w (r,), (X̃V)ᵀX̃V (r, r), X̃ᵀX̃V (p, r), and
+    ε²‖X̃‖²‖v_j‖² (r,), the squared rounding error of each code.
+
+    The large products use centred scores, since float32 would lose the digits next to a large mean. The part
+    of the mean is added in float64.
     """
     scores = X.times(V)
     xp, fine, n = namespace(scores), wide(scores), X.shape[0]
@@ -102,14 +104,14 @@ def score_sums(X: DataMatrix, V: Array) -> tuple[Array, tuple[Any, ...]]:
     centred = fine - root * mean[None, :]
     corner = centred.T @ centred + total * mean[:, None] * mean[None, :]
     columns, squares = X.column_sums()
-    # Column after column, as the product comes: p numbers in a row, and not p times r.
+    # Computed by columns, the memory order of the product.
     K = (wide(X.transpose_times(centred)).T + mean[:, None] * columns[None, :]).T
     rounding = eps(scores) ** 2 * xp.sum(squares) * xp.linalg.diagonal(wide(V).T @ wide(V))
     return scores, (total, columns, squares, sums, corner, K, rounding)
 
 
 def moments_of(X: Any, V: Any, sample_weight: Any = None) -> tuple[Any, Moments]:
-    """The scores XV (n, r) and their moments, of arrays in memory: X (n, p) dense or sparse, V (p, r)."""
+    """Return the scores XV (n, r) and their moments, of X (n, p), dense or sparse, and V (p, r)."""
     data = DataMatrix(X, sample_weight)
     scores, sums = score_sums(data, V)
     if data.root_weight is not None:

@@ -1,4 +1,4 @@
-"""Samples whose X is read in passes: blocks that fetch their rows whenever they are asked about X."""
+"""Samples whose X is read in passes: blocks that read their rows whenever a method needs X."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def in_passes(
     rank: int,
     on_block: Callable[[int, int], None] | None = None,
 ) -> LocalSamples:
-    """The samples of positive weight of a source X (n, p).
+    """Return the samples of positive weight of a source X (n, p).
 
-    `rank` says how much room a search will need: tall matrices are kept in memory while they fit into
-    scikit-learn's ``working_memory``, and in temporary files beyond that.
+    `rank` determines the memory that a search needs: tall matrices stay in memory while they fit into
+    scikit-learn's ``working_memory``, and are stored in temporary files otherwise.
     """
     n = X.shape[0]
     columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
@@ -57,7 +57,7 @@ def in_passes(
 
 @dataclass(frozen=True)
 class _Stretch:
-    """The rows a to b of a source, or the samples `chosen` among them."""
+    """Rows a to b of a source, or the samples `chosen` among them."""
 
     source: RowSource
     table: SampleTable
@@ -70,7 +70,7 @@ class _Stretch:
         return slice(self.a, self.b) if self.chosen is None else self.chosen
 
     def rows(self, scale: float | None) -> DataMatrix:
-        # NaNs are looked for in the first pass, when the scale is not yet known.
+        # The first pass, when the scale is not yet known, checks for NaN.
         read = self.source.read_finite if scale is None else self.source.read
         X = read(self.a, self.b)
         if self.chosen is not None:
@@ -79,5 +79,5 @@ class _Stretch:
         return DataMatrix(X, None if weight is None else weight[self._samples], scale=scale or 1.0)
 
     def annotations(self) -> Annotations:
-        # Read again for every operation: stored, they would need as much memory as the tall matrices.
+        # Computed again for every call: stored, they would need as much memory as the tall matrices.
         return self.table.annotations(self._samples, np.empty(0, dtype=self.source.dtype))

@@ -1,7 +1,7 @@
-"""Vectors of the search side: a few columns in R^N, added up and multiplied without asking where they live.
+"""Vectors of the search side: a few columns in R^N, with the same operations wherever they are stored.
 
-The search side is the features for the filter model, whose vectors are plain arrays (p, j), and the
-samples for the feature model, whose vectors are tall (n, j), live with the samples and are known by a
+For the filter model the search side is the features, and vectors are plain arrays (p, j). For the feature
+model it is the samples, and vectors are tall (n, j): they are stored with the samples and accessed by a
 handle (`Tall`).
 """
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 
 class Vectors(ABC):
-    """T (N, j). Nothing changes one: every operation gives another."""
+    """Vectors T (N, j). They are immutable: every operation returns new ones."""
 
     @property
     @abstractmethod
     def columns(self) -> int:
-        """j."""
+        """Number of columns, j."""
 
     @abstractmethod
     def inner(self, other: Self) -> Array:
-        """Tᵀ·other, in float64 where T is tall: what makes vectors orthonormal must be finer than they."""
+        """Return Tᵀ·other, in float64 if T is tall: orthonormalization needs more digits than T has."""
 
     @abstractmethod
     def combined(self, M: Array, *more: tuple[Self, Array]) -> Self:
-        """T·M + Σ other·M' for matrices M (j, m), M' (j', m)."""
+        """Return T·M + Σ other·M' for matrices M (j, m), M' (j', m)."""
 
     @abstractmethod
     def refined(self, B: Array, S: Self, C: Array | None) -> tuple[Self, Array, Array]:
-        """R = T·B − S·C (no C: nothing is taken off), with SᵀR and RᵀR."""
+        """Return R = T·B − S·C (C = 0 if None), SᵀR and RᵀR."""
 
     @abstractmethod
     def beside(self, more: Self) -> Self:
-        """[T, more]."""
+        """Return [T, more]."""
 
     @abstractmethod
     def triangle(self) -> Array:
-        """R (j, j) of T = QR."""
+        """Return R (j, j) of T = QR."""
 
     @abstractmethod
     def array(self) -> Array:
-        """The numbers themselves (N, j)."""
+        """Return the vectors as an array (N, j)."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Plain(Vectors):
 
 
 class _Kept:
-    """A matrix that the samples keep: it only ever gains columns, and is forgotten with its last handle."""
+    """A matrix stored with the samples. It only gains columns, and is deleted with its last handle."""
 
     def __init__(self, owner: Samples, place: Place):
         self.owner, self.place = owner, place
@@ -100,19 +100,19 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class Tall(Vectors):
-    """The first columns of a matrix (n, …) that `owner`, some samples, keep."""
+    """The first columns of a matrix (n, …) stored with the samples `owner`."""
 
     _kept: _Kept
-    place: Place  # where blocks find it: its key there, and how many columns count
+    place: Place  # its key in the blocks, and the number of its columns
 
     @classmethod
     def of(cls, owner: Samples, place: Place) -> Tall:
-        """The handle of a matrix that has just been made."""
+        """Return the handle of a new matrix."""
         return cls(_Kept(owner, place), place)
 
     @property
     def owner(self) -> Samples:
-        """Who keeps it."""
+        """The samples that store it."""
         return self._kept.owner
 
     @property
@@ -131,9 +131,9 @@ class Tall(Vectors):
         return out, cross, gram
 
     def beside(self, more: Tall) -> Tall:
-        """[T, more]; without a copy where T is the whole of what is kept, and its handle stays good."""
+        """Return [T, more], without a copy if T is the whole stored matrix; the handle of T stays valid."""
         kept = self._kept
-        if kept.place.columns != self.columns:  # somebody else has added to it
+        if kept.place.columns != self.columns:  # another handle has added columns
             kept = self.owner.keep(Block.rows_of, self.place)._kept
         kept.appended(more.place)
         return Tall(kept, kept.place)
@@ -147,10 +147,10 @@ class Tall(Vectors):
         return self.owner.stack(Block.rows_of, self.place)
 
     def moved_to(self, samples: Samples) -> Tall:
-        """The same numbers, kept by other blocks of the same samples."""
+        """Return the same numbers, stored with other blocks of the same samples."""
         if samples is self.owner:
             return self
         return samples.keep(Block.given, self.array())
 
     def __reduce__(self) -> Any:
-        raise TypeError("a handle stays with its owner; blocks are told its place")
+        raise TypeError("a handle of a tall matrix cannot be pickled; pass its place")

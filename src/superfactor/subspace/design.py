@@ -67,7 +67,7 @@ class LossOn:
         problem, options = self.problem, self.problem.options
         dense = options.dense_operations(self.rows, self.columns, problem.n_outputs)
         products = options.product_operations(self.rows, self.columns, problem.n_outputs)
-        farther = (problem.samples.latency - 1) * options.a_question  # of each question
+        farther = (problem.samples.latency - 1) * options.call_overhead  # of each question
         return dense + farther <= products + options.expected_products * farther
 
     def evaluate(self, coef: Array) -> tuple[Array, Array]:
@@ -78,7 +78,7 @@ class LossOn:
     def curvature(self, coef: Array) -> Array:
         """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
         options, kappa = self.problem.options, self.problem.n_outputs
-        dense = options.dense_operations(self.rows, self.columns, kappa) - options.a_question
+        dense = options.dense_operations(self.rows, self.columns, kappa) - options.call_overhead
         self._count(dense / kappa, coef)
         return self.problem.samples.sum(Block.curvature, self.few, coef)
 
@@ -98,7 +98,7 @@ class LossOn:
         """Operations for each column of coef, and those of asking."""
         columns = math.prod(coef.shape) / max(int(coef.shape[-2]), 1)
         samples, options = self.problem.samples, self.problem.options
-        samples.operations += samples.latency * options.a_question + operations * columns
+        samples.operations += samples.latency * options.call_overhead + operations * columns
 
     def floor(self) -> float:
         """A curvature too small to matter, but not zero: where classes are separable and λ is zero the

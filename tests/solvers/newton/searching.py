@@ -13,7 +13,7 @@ from superfactor.solvers.newton.state import Run
 GROWING = Options(whole_range=1, few_features=0)  # a subspace that has to grow, however small the data
 # Newton systems by elimination, as on all small problems; and by products, as where outputs are many and data
 # so large that asking costs little.
-WAYS = {"dense": Options(), "by products": Options(largest_system=0, a_question=1e5)}
+WAYS = {"dense": Options(), "by products": Options(largest_system=0, call_overhead=1e5)}
 
 
 def new_run(tol=1e-8, seed=0, **options):

@@ -106,7 +106,7 @@ def test_every_solution_leaves_only_its_own_matrices_with_the_samples(model):
     blocks = in_blocks(problem, 3)
     for _ in range(3):
         found = newton.solve(blocks, 2)
-        blocks.samples.sum(Block.covariate_gram)  # errands travel with a question
+        blocks.samples.sum(Block.covariate_gram)  # changes are sent with a call
         kept = [len(block._store._matrices) for block in blocks.samples.blocks]
         assert max(kept) <= 6
     del found

@@ -341,7 +341,7 @@ def test_a_value_reported_to_a_callback_is_kept():
 def test_starts_cost_what_is_allowed(classes, allowance, options):
     """Operations on the samples, relative to the first answer; a few steps more, but not a multiple."""
     problem, _ = example(
-        "filter", 200, 12, classes - 1, xi=0.02, lam=1e-3, options=replace(options, a_question=1e3)
+        "filter", 200, 12, classes - 1, xi=0.02, lam=1e-3, options=replace(options, call_overhead=1e3)
     )
     run = replace(new_run(), begun=problem.compact.samples.operations)
     first = rounds(begun(problem, 3, run), run)

@@ -1,24 +1,23 @@
-"""Some samples of a problem, and the questions they answer.
+"""Some samples of a problem, and the methods that `Samples` calls on them.
 
-A block holds n_b samples: their rows of X̃, their annotations, and their rows of tall matrices. Its
-public methods are the questions that samples can be asked (`Samples`). None of them changes the block.
-Answers are
+A block holds n_b samples: their rows of X̃, their annotations, and their rows of tall matrices. Its public
+methods do not change the block. They return
 
-- sums over the samples: numbers and arrays without an n_b among their dimensions, alone or in a tuple;
-- rows (n_b, j), to be kept with the samples, or gathered;
-- `Made`: rows to be kept together with sums;
-- what is to be gathered block by block, and says so.
+- sums over the samples: numbers and arrays without a dimension n_b, alone or in a tuple;
+- rows (n_b, j), to be stored with the samples, or gathered;
+- `Made`: rows to be stored, together with sums;
+- results to be gathered block by block, where the docstring says so.
 
-Coefficients c (m, κ) act on the rows of a `Design` J (n, m): a = Jc, plus an offset where it has one. With
-leading dimensions (…, m, κ) they are several points side by side, which share their products with J; answers
-have the same leading dimensions.
+Coefficients c (m, κ) act on the rows of a `Design` J (n, m): a = Jc, plus an offset if it has one. With
+leading dimensions (…, m, κ) they are several points, which share their products with J. Results have the same
+leading dimensions.
 
 ============ ==========================================================================
-file         questions
+file         methods
 ============ ==========================================================================
-``state``    none: what a block holds, and what changes it
-``store``    none: where a block keeps its rows of tall matrices
-``facts``    what must be known before a problem can be stated
+``state``    none: the data of a block, and how to change it
+``store``    none: storage of the rows of tall matrices
+``facts``    sums that a problem is stated with
 ``design``   products with the design
 ``loss``     the loss on a design and its derivatives
 ``products`` products with X
@@ -28,14 +27,14 @@ file         questions
 """
 
 from superfactor.samples.block.design import Along, Design
-from superfactor.samples.block.duals import DualQuestions
-from superfactor.samples.block.facts import FactQuestions
-from superfactor.samples.block.products import ProductQuestions
+from superfactor.samples.block.duals import DualMethods
+from superfactor.samples.block.facts import FactMethods
+from superfactor.samples.block.products import ProductMethods
 from superfactor.samples.block.state import READS, Made, Place
-from superfactor.samples.block.talls import TallQuestions
+from superfactor.samples.block.talls import TallMethods
 
 __all__ = ["READS", "Along", "Block", "Design", "Made", "Place"]
 
 
-class Block(FactQuestions, ProductQuestions, TallQuestions, DualQuestions):
-    """Answers questions about its samples."""
+class Block(FactMethods, ProductMethods, TallMethods, DualMethods):
+    """Some samples, with all methods that return sums or rows of them."""

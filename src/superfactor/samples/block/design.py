@@ -1,8 +1,8 @@
 """The design J that coefficients act on, and products with it.
 
-Several points may stand side by side: coefficients (…, m, κ) and activations (…, n, κ). Activations lie in
-memory column after column, (…, κ, n): sums over a sample's few outputs are then sums of long columns. And
-the columns of all points are one matrix, whose product with J is one.
+There may be several points at once: coefficients (…, m, κ) and activations (…, n, κ). Activations are stored
+by columns, (…, κ, n): sums over the few outputs of a sample are then sums of long columns. The columns of all
+points are one matrix, so one product with J serves all points.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from superfactor.samples.block.state import BlockState, Made, Place
 class Design:
     """The rows j_i of J that coefficients act on."""
 
-    tall: Place | None  # a tall matrix T; None where there are only covariates
+    tall: Place | None  # a tall matrix T; None if there are only covariates
     ready: bool = False  # J = T itself; otherwise J = [T/√w, X']
     offset: Place | None = None  # (n, κ), added to the activations; None for none
-    # below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and their sums
-    # are multiplied to count for all
+    # below 1, T and the offset have rows of a share of the samples only (`Block.some_of`), and sums over them
+    # are scaled up to all samples
     share: float = 1.0
-    coarse: bool = False  # T and the offset, and all that is computed with them, are in float32
+    coarse: bool = False  # T, the offset and all results are in float32
 
 
 @dataclass(frozen=True)
 class Along:
-    """Directions b_j (j, κ) in which the loss bends, at coefficients of a design."""
+    """Directions b_j (j, κ) along which the curvature of the loss is taken, at coefficients of a design."""
 
     design: Design
     coef: Array
     directions: Array
 
 
-class DesignQuestions(BlockState):
+class DesignMethods(BlockState):
     """Products with a design, and its rows."""
 
     def some_of(self, design: Design, share: float, coarse: bool) -> Made[tuple[()]]:
-        """Rows of J, and of the offset, for a share of the samples: for a design that is ready."""
+        """Return rows of J and of the offset for a share of the samples, for a design with `ready`."""
         known, index = self._chosen(share)
         xp = namespace(known.targets)
         dtype = xp.float32 if coarse else known.targets.dtype
@@ -58,17 +58,17 @@ class DesignQuestions(BlockState):
         return Made(tuple(xp.astype(part, dtype) for part in parts), ())
 
     def _known(self, design: Design) -> Annotations:
-        """Annotations of the samples that have a row in the design, as it computes."""
+        """Return annotations of the samples that have a row in the design, in its floating type."""
         if design.share >= 1 and not design.coarse:
             return self._annotations()
         return self._chosen(design.share, design.coarse)[0]
 
     def _counts_for(self, design: Design) -> float:
-        """By what sums over the rows of a design are multiplied."""
+        """Return the factor of sums over the rows of a design."""
         return 1.0 if design.share >= 1 else self.n_samples / self._chosen(design.share)[1].size
 
     def _matrix(self, design: Design, known: Annotations) -> Array:
-        """J (n_b, m)."""
+        """Return J (n_b, m)."""
         if design.tall is None:
             return known.covariates
         tall = self._tall(design.tall)
@@ -79,7 +79,7 @@ class DesignQuestions(BlockState):
         return namespace(tall).concat([known.over_root(tall), known.covariates], axis=1)
 
     def _times(self, design: Design, known: Annotations, coef: Array) -> Array:
-        """J·coef (…, n_b, κ) without forming J, and without the offset."""
+        """Return J·coef (…, n_b, κ) without the offset; J is not formed."""
         coef = cast(coef, known.targets)
         if design.tall is None:
             return times(known.covariates, coef)
@@ -93,7 +93,7 @@ class DesignQuestions(BlockState):
         return own + times(known.covariates, coef[..., k:, :])
 
     def _transposed(self, design: Design, known: Annotations, E: Array) -> Array:
-        """JᵀE (…, m, κ)."""
+        """Return JᵀE (…, m, κ)."""
         if design.tall is None:
             return transpose_times(known.covariates, E)
         tall = self._tall(design.tall)
@@ -109,35 +109,35 @@ class DesignQuestions(BlockState):
         return a if design.offset is None else a + self._tall(design.offset)
 
     def view(self, design: Design, V: Array) -> Array:
-        """J·V (n_b, m)."""
+        """Return J·V (n_b, m)."""
         return self._times(design, self._annotations(), V)
 
     def activations(self, design: Design, coef: Array) -> Array:
-        """a = J·coef (n_b, κ), with the offset."""
+        """Return a = J·coef (n_b, κ), with the offset."""
         return self._activations(design, self._annotations(), coef)
 
 
 def times(J: Array, coef: Array) -> Array:
-    """J·coef (…, n, κ) for J (n, m) and coef (…, m, κ)."""
+    """Return J·coef (…, n, κ) for J (n, m) and coef (…, m, κ)."""
     xp, (*points, m, kappa) = namespace(J), coef.shape
     flat = xp.reshape(xp.matrix_transpose(coef), (math.prod(points) * kappa, m)) @ J.T
     return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[0])))
 
 
 def transpose_times(J: Array, E: Array) -> Array:
-    """JᵀE (…, m, κ) for J (n, m) and E (…, n, κ)."""
+    """Return JᵀE (…, m, κ) for J (n, m) and E (…, n, κ)."""
     xp, (*points, n, kappa) = namespace(J), E.shape
     flat = xp.reshape(xp.matrix_transpose(E), (math.prod(points) * kappa, n)) @ J
     return xp.matrix_transpose(xp.reshape(flat, (*points, kappa, J.shape[1])))
 
 
 def as_columns(a: Array) -> Array:
-    """(…, n, κ) as a tall matrix (n, …κ)."""
+    """Return (…, n, κ) as a tall matrix (n, …κ)."""
     xp, (*points, n, kappa) = namespace(a), a.shape
     return xp.reshape(xp.matrix_transpose(a), (math.prod(points) * kappa, n)).T
 
 
 def as_points(rows: Array, like: Array) -> Array:
-    """A tall matrix (n, …κ) as (…, n, κ), the shape of `like`."""
+    """Return a tall matrix (n, …κ) as (…, n, κ), the shape of `like`."""
     xp, (*points, n, kappa) = namespace(rows), like.shape
     return xp.matrix_transpose(xp.reshape(rows.T, (*points, kappa, n)))

@@ -1,4 +1,4 @@
-"""What must be known of the samples before a problem can be stated, and some of them."""
+"""Sums that a problem is stated with, and subsamples."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from superfactor.samples.annotations import Annotations
 from superfactor.samples.block.state import BlockState, reads_rows
 
 
-class FactQuestions(BlockState):
-    """Sizes and weights, moments of the covariates, and rows themselves."""
+class FactMethods(BlockState):
+    """Sizes and weights, moments of the covariates, and rows."""
 
     @reads_rows
     def squared_norm(self) -> float:
-        """‖X̃‖² of these rows."""
+        """Return ‖X̃‖² of these rows."""
         return self._rows().sum_of_squares()
 
     def weight_range(self) -> tuple[float, float]:
-        """The smallest and the largest ω_i/w_i: to gather."""
+        """Return the smallest and the largest ω_i/w_i: to gather."""
         ratio = self._annotations().weight_ratio
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
     def total_weights(self) -> tuple[float, float, float]:
-        """Σ_i ω_i, that of what tells something of y (`Loss.informative`), and Σ_i w_i."""
+        """Return Σ_i ω_i, the same of the informative share (`Loss.informative`), and Σ_i w_i."""
         known = self._annotations()
         xp, root, weight = namespace(known.targets), known.root_weight, wide(known.loss_weight)
         of_samples = self.n_samples if root is None else float(xp.sum(wide(root) ** 2))
@@ -35,8 +35,9 @@ class FactQuestions(BlockState):
 
     @reads_rows
     def digest(self) -> tuple[Array, Array, float]:
-        """Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖²: other samples, or orders of them,
-        give other sums. A gap in y counts as −1.
+        """Return Σ_i √i·ω_i·y_i (κ,), Σ_i √i·ω_i·x'_i (q,) and Σ_i √i·‖x̃_i‖².
+
+        The sums identify the samples and their order. A missing y counts as −1.
         """
         known, squares = self._annotations(), self._rows().row_squares()
         place = np.sqrt(np.arange(self._start + 1, self._start + self.n_samples + 1))
@@ -47,7 +48,7 @@ class FactQuestions(BlockState):
         return weighted @ Y, weighted @ wide(known.covariates), float(place @ squares)
 
     def covariate_moments(self, mean: Array | None) -> tuple[float, Array]:
-        """Σ_i ω_i and Σ_i ω_i·x'_i (q,), or about a mean (q,) the squares: Σ_i ω_i·(x'_i − mean)²."""
+        """Return Σ_i ω_i and Σ_i ω_i·x'_i (q,); with a mean (q,), Σ_i ω_i·(x'_i − mean)² instead."""
         known = self._annotations()
         x, weight = wide(known.covariates), wide(known.loss_weight)
         if mean is not None:
@@ -56,12 +57,12 @@ class FactQuestions(BlockState):
         return float(xp.sum(weight)), xp.sum(weight * x, axis=0)
 
     def covariate_gram(self) -> Array:
-        """X'ᵀΩX' (q, q)."""
+        """Return X'ᵀΩX' (q, q)."""
         known = self._annotations()
         return known.covariates.T @ (known.loss_weight * known.covariates)
 
     @reads_rows
     def some_rows(self, share: float) -> tuple[Any, Annotations]:
-        """A share of the rows of X̃, weights left out, and their annotations: to gather."""
+        """Return a share of the rows of X̃, without weights, and their annotations: to gather."""
         known, index = self._chosen(share)
         return self._rows().take(index), known

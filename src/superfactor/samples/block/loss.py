@@ -5,15 +5,15 @@ from __future__ import annotations
 from superfactor._arrays import Array, cast, namespace, wide
 from superfactor.losses import AnyCurvature
 from superfactor.samples.annotations import Annotations
-from superfactor.samples.block.design import Along, Design, DesignQuestions, as_columns, as_points
+from superfactor.samples.block.design import Along, Design, DesignMethods, as_columns, as_points
 from superfactor.samples.block.state import Made, Place
 
 
-class LossQuestions(DesignQuestions):
-    """Sums over the samples of ω_i ℓ(y_i, a_i) and its derivatives, and residuals sample by sample."""
+class LossMethods(DesignMethods):
+    """Sums over the samples of ω_i ℓ(y_i, a_i) and its derivatives, and the residuals."""
 
     def evaluate(self, design: Design, coef: Array) -> tuple[Array, Array]:
-        """Σ_i ω_i ℓ(y_i, a_i) (…) and its gradient JᵀE (…, m, κ), E = ω∘∇ℓ."""
+        """Return Σ_i ω_i ℓ(y_i, a_i) (…) and its gradient JᵀE (…, m, κ), E = ω∘∇ℓ."""
         known = self._known(design)
         value, residual = self.loss.value_and_residual(self._activations(design, known, coef), known.targets)
         xp = namespace(value)
@@ -23,39 +23,43 @@ class LossQuestions(DesignQuestions):
         return _scaled(total, factor), _scaled(gradient, factor)
 
     def working(self, design: Design, coef: Array) -> tuple[Array, Array, Array]:
-        """Of each output (κ,), over those that have a value: about Σ_i ω_i∂²ℓ_i, Σ_i (ω_i∂ℓ_i)²/w_i, Σ_i w_i.
+        """Return about Σ_i ω_i∂²ℓ_i, Σ_i (ω_i∂ℓ_i)²/w_i and Σ_i w_i of each output (κ,).
 
-        Exposures, a part of ω, do not count observations: their unit changes none of the three.
+        The sums are over samples with a known target. They do not depend on the unit of exposures, which are
+        part of ω.
         """
         known = self._known(design)
         a = self._activations(design, known, coef)
         xp, total = namespace(a), self._curvature(known, a).total()
         pulled = known.over_root(self.loss.residual(a, known.targets) * known.loss_weight)
         root = xp.ones_like(known.loss_weight) if known.root_weight is None else known.root_weight
-        there = (known.targets == known.targets) & (known.loss_weight > 0)  # NaN where an output has none
+        there = (known.targets == known.targets) & (known.loss_weight > 0)  # NaN is a missing target
         sums = (xp.sum(wide(x) ** 2, axis=0) for x in (pulled, xp.astype(there, a.dtype) * root))
         return (xp.linalg.diagonal(wide(total)), *sums)
 
     def steepest(self, dual: Place | None) -> float:
-        """`Loss.steepest` at dual points, or, for None, where activations fit the targets: to gather."""
+        """Return `Loss.steepest` at dual points; for None, where activations fit the targets: to gather."""
         Y = wide(self._annotations().targets)
         return self.loss.steepest(namespace(Y).zeros_like(Y) if dual is None else self._tall(dual), Y)
 
     def design_gram(self, design: Design) -> Array:
-        """Σ_i ω_i j_i j_iᵀ (m, m)."""
+        """Return Σ_i ω_i j_i j_iᵀ (m, m)."""
         known = self._known(design)
         J = self._matrix(design, known)
         return _scaled(J.T @ (J * known.loss_weight), self._counts_for(design))
 
     def curvature(self, design: Design, coef: Array) -> Array:
-        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        """Return Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
         known = self._known(design)
         bend = self._curvature(known, self._activations(design, known, coef))
         gram = bend.gram(self._matrix(design, known), self.loss.convex)
         return _scaled(gram, self._counts_for(design))
 
     def bent(self, design: Design, coef: Array) -> Made[tuple[Array, Array]]:
-        """ω_i∇²ℓ_i by 2κ numbers a sample and point, for `curvature_product`; their sum (…, κ, κ) and Σω."""
+        """Return ω_i∇²ℓ_i as 2κ numbers per sample and point, for `curvature_product`.
+
+        Sums: of ω_i∇²ℓ_i (…, κ, κ), and Σω.
+        """
         known = self._known(design)
         bend = self._curvature(known, self._activations(design, known, coef))
         xp = namespace(known.targets)
@@ -65,7 +69,7 @@ class LossQuestions(DesignQuestions):
         return Made((rows,), (total, factor * xp.sum(known.loss_weight, dtype=xp.float64)))
 
     def curvature_product(self, design: Design, bent: Place, direction: Array) -> Array:
-        """Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), as many as points were bent."""
+        """Return Jᵀ(ω∇²ℓ·(J·direction)) (…, m, κ) for directions (…, m, κ), one per point of `bent`."""
         known = self._known(design)
         moved = self._times(design, known, direction)
         rows, half = self._tall(bent), bent.columns // 2
@@ -75,7 +79,7 @@ class LossQuestions(DesignQuestions):
         return _scaled(product, self._counts_for(design))
 
     def rotation_curvature(self, design: Design, coef: Array, turn: Array, beta: Array) -> Array:
-        """Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r): what the loss adds to the curvature of T.
+        """Return Σ_i (ΦW⊥)_ij² β_cᵀ(ω_i∇²ℓ_i)β_c (k − r, r), the part of the loss in the curvature of T.
 
         turn (k + q, k + q) = [W⊥, W, I]; coef (k + q, κ) in turned coordinates; β (r, κ).
         """
@@ -89,24 +93,24 @@ class LossQuestions(DesignQuestions):
         return _scaled(forms, self._counts_for(design))
 
     def _curvature(self, known: Annotations, a: Array) -> AnyCurvature:
-        """That of Σ_i ω_i ℓ(y_i, a_i)."""
+        """Return the curvature of Σ_i ω_i ℓ(y_i, a_i)."""
         return self.loss.curvature(a, known.targets).weighted(known.loss_weight)
 
     def residuals(self, design: Design, coef: Array) -> Array:
-        """E = ω∘∇ℓ (n_b, κ)."""
+        """Return E = ω∘∇ℓ (n_b, κ)."""
         known = self._annotations()
         a = self._activations(design, known, coef)
         return self.loss.residual(a, known.targets) * known.loss_weight
 
     def pulled(self, design: Design, coef: Array) -> Array:
-        """E/√w (n_b, κ): the gradient of the loss in Ã where the search side is the samples."""
+        """Return E/√w (n_b, κ), the gradient of the loss in Ã if the search side is the samples."""
         return self._annotations().over_root(self.residuals(design, coef))
 
     def softened(self, place: Place, B: Array, C: Array, along: Along) -> Array:
-        """About T·B·(1 + bH_ibᵀ)⁻¹·C (n_b, m), sample by sample, for a tall T, B (j, j') and C (j', m).
+        """Return about T·B·(1 + bH_ibᵀ)⁻¹·C (n_b, m) for a tall T, B (j, j') and C (j', m).
 
-        H_i is the loss's curvature, b (j', κ) the directions of `along`. By the diagonal, which is exact for
-        one output, and a step of descent from there.
+        H_i is the curvature of the loss for sample i, b (j', κ) the directions of `along`. The inverse uses
+        the diagonal, which is exact for one output, and then one step of descent.
         """
         known, tall = self._annotations(), self._tall(place)
         bend = self._curvature(known, self._activations(along.design, known, along.coef))
@@ -127,7 +131,7 @@ class LossQuestions(DesignQuestions):
         return z @ cast(C, tall)
 
     def _bent(self, along: Along, Z: Array) -> Array:
-        """h∘Z (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j: the loss's curvature along directions b_j."""
+        """Return h∘Z (n_b, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j, the loss's curvature along directions b_j."""
         known = self._annotations()
         a = self._activations(along.design, known, along.coef)
         bend = self._curvature(known, a)

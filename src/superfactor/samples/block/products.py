@@ -1,4 +1,4 @@
-"""Products with X: each question is a pass over it."""
+"""Products with X: each method is one pass over it."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from typing import Any
 
 from superfactor._arrays import Array, cast, namespace, wide
 from superfactor.samples.block.design import Along, Design
-from superfactor.samples.block.loss import LossQuestions
+from superfactor.samples.block.loss import LossMethods
 from superfactor.samples.block.state import Made, Place, reads_rows
 from superfactor.samples.moments import score_sums
 
 
-class ProductQuestions(LossQuestions):
-    """Images of vectors, powers of X̃, and where the loss pulls and bends."""
+class ProductMethods(LossMethods):
+    """Images of vectors, powers of X̃, and gradients and curvatures of the loss in Ã."""
 
     @reads_rows
     def images(self, T: Array) -> Array:
-        """X̃T (n_b, j) for T (p, j): rows."""
+        """Return X̃T (n_b, j) for T (p, j): rows."""
         return self._rows().times(T)
 
     @reads_rows
     def image(self, place: Place) -> Array:
-        """X̃ᵀ·T (p, j) for a tall T."""
+        """Return X̃ᵀ·T (p, j) for a tall T."""
         return self._rows().transpose_times(self._tall(place))
 
     @reads_rows
     def power(self, T: Array) -> Array:
-        """X̃ᵀX̃T (p, j)."""
+        """Return X̃ᵀX̃T (p, j)."""
         X = self._rows()
         return X.transpose_times(X.times(T))
 
     @reads_rows
     def row_sum(self) -> Array:
-        """X̃ᵀ√w (p, 1), the sum of the rows of X weighted, in the units of X̃."""
+        """Return X̃ᵀ√w (p, 1), the weighted sum of the rows of X, in the units of X̃."""
         X, known = self._rows(), self._annotations()
         root, weight = known.root_weight, known.loss_weight
         return X.transpose_times(namespace(weight).ones_like(weight) if root is None else root)
 
     @reads_rows
     def power_and_sum(self, T: Array) -> tuple[Array, Array]:
-        """X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), the sum of the rows of X weighted, in the units of X̃."""
+        """Return X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), see `row_sum`."""
         X, root = self._rows(), self._annotations().root_weight
         image = X.times(T)
         ones = root if root is not None else namespace(image).ones_like(image[:, :1])
@@ -47,7 +47,7 @@ class ProductQuestions(LossQuestions):
 
     @reads_rows
     def scored(self, V: Array) -> Made[tuple[Any, ...]]:
-        """Scores X̃V (n_b, r) and √w/s, kept side by side; the sums are those of `moments.score_sums`."""
+        """Return scores X̃V (n_b, r) and √w/s as one matrix to store, and the sums of `moments.score_sums`."""
         X = self._rows()
         scores, sums = score_sums(X, V)
         xp = namespace(scores)
@@ -56,18 +56,18 @@ class ProductQuestions(LossQuestions):
 
     @reads_rows
     def gram_and_image(self, place: Place) -> tuple[Array, Array]:
-        """X̃ᵀX̃ (p, p) and X̃ᵀ·T (p, j), in one pass."""
+        """Return X̃ᵀX̃ (p, p) and X̃ᵀ·T (p, j), in one pass."""
         X = self._rows()
         return X.feature_gram(), X.transpose_times(self._tall(place))
 
     @reads_rows
     def pull(self, design: Design, coef: Array) -> Array:
-        """X̃ᵀ(E/√w) (p, κ): the gradient of the loss in Ã where the search side is the features."""
+        """Return X̃ᵀ(E/√w) (p, κ), the gradient of the loss in Ã if the search side is the features."""
         return self._rows().transpose_times(self.pulled(design, coef))
 
     @reads_rows
     def grown(self, T: Array, basis: Place, along: Along | None) -> Made[tuple[Array, ...]]:
-        """Z = X̃T for T (p, j), in one pass with all other products that a basis of features needs.
+        """Return Z = X̃T for T (p, j), in one pass with all other products that a basis of features needs.
 
         Sums: X̃ᵀZ (p, j), the products of the basis' images with Z (k, j), ZᵀZ (j, j); and along
         directions X̃ᵀ(h∘Z) (p, j), h_ij = b_jᵀ(ω_i∇²ℓ_i/w_i)b_j.
@@ -78,13 +78,13 @@ class ProductQuestions(LossQuestions):
         if along is not None:
             both = xp.concat([Z, self._bent(along, Z)], axis=1)
         G = X.transpose_times(both)
-        # In float64: ξ‖X̃‖² less the trace of these products may be a small difference of large numbers.
+        # In float64: ξ‖X̃‖² minus the trace of these products may be a small difference of large numbers.
         fine = wide(Z)
         sums = (G[:, :j], wide(self._tall(basis)).T @ fine, fine.T @ fine)
         return Made((Z,), sums if along is None else (*sums, G[:, j:]))
 
     @reads_rows
     def images_and_bent(self, Z: Array, place: Place, along: Along) -> Made[tuple[()]]:
-        """X̃Z, and h∘T with h as in `grown`, for a tall T and Z = X̃ᵀT."""
+        """Return X̃Z, and h∘T with h as in `grown`, for a tall T and Z = X̃ᵀT."""
         bent = self._bent(along, self._tall(place))
         return Made((self._rows().times(Z), bent), ())

@@ -1,4 +1,4 @@
-"""What a block holds, and what changes it; where tall matrices are, and answers that make some."""
+"""The data of a block and how to change it; places of tall matrices, and results that store some."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from superfactor.samples.annotations import Annotations
 from superfactor.samples.block.store import InMemory, TallStore
 from superfactor.spectrum import DataMatrix
 
-# Choices of samples that a block remembers: that of a basis, of a subspace, and those before.
+# Number of subsamples that a block stores: those of the current basis and subspace, and earlier ones.
 _MOST_DRAWS = 4
 
 A = TypeVar("A")
 Q = TypeVar("Q", bound=Callable[..., Any])
 
-#: The questions for which X is read: each is a pass over it.
+#: The methods that read X: each is a pass over it.
 READS: set[Callable[..., Any]] = set()
 
 
-def reads_rows(question: Q) -> Q:
-    """Declare that a question needs the rows of X."""
-    READS.add(question)
-    return question
+def reads_rows(method: Q) -> Q:
+    """Declare that a method needs the rows of X."""
+    READS.add(method)
+    return method
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where blocks find a tall matrix: its key, and how many of its columns count."""
+    """The place of a tall matrix in the blocks: its key, and the number of columns to use."""
 
     key: int
     columns: int
@@ -40,22 +40,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Made(Generic[A]):
-    """An answer of tall matrices (n_b, j) to be kept, and sums over the samples."""
+    """A result: tall matrices (n_b, j) to store, and sums over the samples."""
 
     rows: tuple[Array, ...]
     sums: A
 
 
 class BlockState:
-    """The samples of a block. What asks them is in the classes derived from this one.
+    """The samples of a block. The classes derived from this one have the methods.
 
     Parameters
     ----------
     n_samples : n_b
-    rows : gives the rows of X̃ for a scale s, of X itself for None; they may be read only when they are needed
-    annotations : gives targets, covariates and weights
+    rows : returns the rows of X̃ for a scale s, of X itself for None, and may read them at that moment
+    annotations : returns targets, covariates and weights
     loss : ℓ
-    store : where the tall matrices are kept; None is memory
+    store : storage of the tall matrices; None is memory
     start : the position of its first sample among all
     """
 
@@ -77,14 +77,14 @@ class BlockState:
         self._scale: float | None = None
         self._draws: dict[tuple[int, bool], tuple[Annotations, np.ndarray]] = {}
 
-    # --- what changes a block: no questions, but errands that travel with them ------------------------
+    # --- changes of a block: not called alone, but sent with other calls ------------------------------
 
     def rescale(self, scale: float) -> None:
-        """From now on X̃ = diag(√w)X/scale."""
+        """Set the scale: X̃ = diag(√w)X/scale."""
         self._scale = scale
 
     def put(self, key: int, rows: Array) -> None:
-        """Keep a tall matrix."""
+        """Store a tall matrix."""
         self._store.set(key, rows)
 
     def append(self, key: int, more: Place) -> None:
@@ -92,7 +92,7 @@ class BlockState:
         self._store.append(key, self._tall(more))
 
     def drop(self, key: int) -> None:
-        """Forget a tall matrix."""
+        """Delete a tall matrix."""
         self._store.drop(key)
 
     def _tall(self, place: Place) -> Array:
@@ -104,7 +104,7 @@ class BlockState:
         return self._read(self._scale)
 
     def _chosen(self, share: float, coarse: bool = False) -> tuple[Annotations, np.ndarray]:
-        """Annotations and positions of a share of the samples, always the same ones."""
+        """Return annotations and positions of a share of the samples, always the same ones."""
         count = min(self.n_samples, int(np.ceil(share * self.n_samples)))
         if count == self.n_samples and not coarse:
             return self._annotations(), np.arange(count)

@@ -1,4 +1,4 @@
-"""Where a block keeps its rows of the tall matrices of a search: in memory, or in files."""
+"""Storage of the rows that a block has of tall matrices: in memory, or in files."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from superfactor._arrays import Array, zeros_like_of
 
 
 class TallStore(Protocol):
-    """Matrices (n_b, k) by key; columns are added to them."""
+    """Matrices (n_b, k) by key, to which columns can be added."""
 
     def get(self, key: int, columns: int) -> Array:
-        """The first columns of a matrix."""
+        """Return the first columns of a matrix."""
 
     def set(self, key: int, matrix: Array) -> None:
-        """Keep a matrix in the place of the one before."""
+        """Store a matrix; it replaces an earlier one with this key."""
 
     def append(self, key: int, columns: Array) -> None:
         """Add columns on the right."""
 
     def drop(self, key: int) -> None:
-        """Forget a matrix, if it is there."""
+        """Delete a matrix, if there is one."""
 
 
 class InMemory:
-    """Plain arrays; those that grow have room for more columns, so that growing does not copy them."""
+    """Plain arrays; those that grow reserve memory for more columns, so that appending seldom copies."""
 
     def __init__(self) -> None:
         self._matrices: dict[int, Array] = {}
@@ -47,7 +47,7 @@ class InMemory:
         old, used = self._matrices[key], self._used[key]
         total = used + int(columns.shape[1])
         if total > old.shape[1]:
-            # Column after column: what is added lies behind what is there.
+            # Stored by columns, so that new columns follow the old ones in memory.
             room = zeros_like_of(columns, total + total // 2, int(columns.shape[0])).T
             room[:, :used] = old[:, :used]
             self._matrices[key] = room
@@ -60,18 +60,18 @@ class InMemory:
 
 
 class InFiles:
-    """One file a matrix, column after column, read as a whole whenever it is asked for.
+    """One file per matrix, stored by columns, read as a whole each time.
 
-    Not memory-mapped: pages of a map stay resident, and these files are as tall as the data.
+    Files are not memory-mapped: pages of a map stay resident, and these files have as many rows as the data.
 
     Parameters
     ----------
-    folder : of this block alone
+    folder : used by this block only
     """
 
     def __init__(self, folder: Path):
         self._folder = folder
-        self._types: dict[int, tuple[np.dtype[Any], int]] = {}  # and the number of rows
+        self._types: dict[int, tuple[np.dtype[Any], int]] = {}  # dtype and number of rows
         folder.mkdir(parents=True, exist_ok=True)
 
     def _path(self, key: int) -> Path:
@@ -85,17 +85,17 @@ class InFiles:
         self._write(key, matrix, "wb")
 
     def append(self, key: int, columns: Array) -> None:
-        # A file of this key may be left from a block before, whose folder this was.
+        # An earlier block with the same folder may have left a file with this key.
         self._write(key, columns, "ab" if key in self._types else "wb")
 
     def _write(self, key: int, columns: Array, mode: str) -> None:
         try:
             with open(self._path(key), mode) as file:
                 np.ascontiguousarray(columns.T).tofile(file)
-        except OSError as error:  # of a full disk NumPy says "4096 requested and 512 written"
+        except OSError as error:  # for a full disk NumPy reports "4096 requested and 512 written"
             raise OSError(
                 f"temporary file {self._path(key)}: cannot be written ({error}); "
-                "TMPDIR names a folder that has more room"
+                "set TMPDIR to a folder with more space"
             ) from error
         self._types[key] = columns.dtype, int(columns.shape[0])
 

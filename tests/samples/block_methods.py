@@ -1,4 +1,4 @@
-"""Every question that a block answers, with arguments, by what becomes of the answers."""
+"""Every public method of a block, with arguments, grouped by the kind of its result."""
 
 import numpy as np
 from tests.samples.block_world import TALL, K, N, P
@@ -58,6 +58,6 @@ ROWS = {
     "view": AT,
     "weighted_dual": (DUAL,),
 }
-#: What depends on how the samples are cut, and is gathered block by block.
+#: Results that depend on how the samples are divided, gathered block by block.
 OTHERS = {"noise": (1, 2), "some_rows": (0.5,), "steepest": (None,), "triangle": (TALL,), "weight_range": ()}
-QUESTIONS = SUMS | MADE | ROWS | OTHERS
+METHODS = SUMS | MADE | ROWS | OTHERS

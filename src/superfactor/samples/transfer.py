@@ -1,7 +1,7 @@
-"""How questions reach blocks on another device, and how sums come back.
+"""Transfer of arguments to blocks on another device, and of sums back.
 
-A solver's own arrays are small: NumPy is done with one before a GPU has been told to begin. So they are
-NumPy's, whatever X is, and only questions and sums travel, as on a cluster.
+The solver's own arrays are small: NumPy finishes an operation on them before a GPU kernel starts. They are
+therefore NumPy arrays for every X, and only arguments and sums are transferred, as on a cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOME = (float, int, tuple, np.ndarray, np.generic)
 
 
 def there(argument: Any, like: Array) -> Any:
-    """An argument of a question with its NumPy arrays in the library and place of `like`, type kept."""
+    """Return an argument with its NumPy arrays in the library and on the device of `like`, same dtype."""
     if isinstance(argument, np.ndarray):
         return moved(argument, like)
     if isinstance(argument, tuple | list):
@@ -31,7 +31,7 @@ def there(argument: Any, like: Array) -> Any:
 
 
 def here(sums: Any) -> Any:
-    """Sums of a block, numbers and arrays alone or in a tuple, with the arrays as NumPy's in float64."""
+    """Return the sums of a block, numbers, arrays or tuples of them, with arrays as NumPy float64."""
     if not isinstance(sums, tuple):
         return here((sums,))[0]
     home = [here(x) if isinstance(x, tuple) else x for x in sums]
@@ -39,7 +39,7 @@ def here(sums: Any) -> Any:
     if len(away) == 1:
         home[away[0]] = to_numpy(home[away[0]])
     elif away:
-        # In one journey: each waits for all that the device has been told to do.
+        # In one transfer, since each waits for all pending work of the device.
         parts = [home[i] for i in away]
         xp, ends = namespace(*parts), np.cumsum([math.prod(x.shape) for x in parts])
         flat = to_numpy(xp.concat([xp.reshape(x, (-1,)) for x in parts]))
