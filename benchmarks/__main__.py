@@ -2,8 +2,7 @@
 
 Without names the evidence: the comparison with the peers, how cost grows, Algorithm 1 iteration for
 iteration, and if SUPERFACTOR_DATA_DIR says where real tables are, the comparison on them. `python -m
-benchmarks pages` writes the kept numbers into docs/benchmarks.md, docs/choose.md, docs/unlabelled.md
-and docs/paper.
+benchmarks pages` writes the kept numbers into the pages of docs/ that show them.
 `python -m benchmarks scale [figures]` measures how far it scales, and keeps these numbers in another file.
 `python -m benchmarks trust --problems N --seed S` holds fits of random problems against naive code.
 """
