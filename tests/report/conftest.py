@@ -39,18 +39,18 @@ HOSTILE = [
 
 @dataclass
 class Case:
-    """A fitted model with the data it was fitted to, and what else the report is told."""
+    """A fitted model with the data it was fitted to, and what else the report is options."""
 
     model: Any
     X: Any
     y: Any
     X_test: Any = None
     y_test: Any = None
-    told: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     def write(self, path: Path, **changed: Any) -> Path:
-        told = {"X_test": self.X_test, "y_test": self.y_test, "stable": False} | self.told | changed
-        return write_report(path, self.model, self.X, self.y, **told)
+        options = {"X_test": self.X_test, "y_test": self.y_test, "stable": False} | self.options | changed
+        return write_report(path, self.model, self.X, self.y, **options)
 
     @cached_property
     def facts(self) -> Facts:
@@ -106,8 +106,8 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         sentences=("A sentence.", "Another <b>one</b>."),
         advice=("Try this.",),
     )
-    told = {"summary": own, "rivals": rivals, "differences": differences, "n_splits": 5, "n_repeats": 2}
-    return SimpleNamespace(**told, verdict=verdict, **more)
+    options = {"summary": own, "rivals": rivals, "differences": differences, "n_splits": 5, "n_repeats": 2}
+    return SimpleNamespace(**options, verdict=verdict, **more)
 
 
 def table(n: int, p: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -133,7 +133,7 @@ def two_classes() -> Case:
         [1, 2], model=["filter", "feature"], xi=[0.01, 0.1], lam=[1.0, 0.1],
         preprocess="standardize", cv=3,
     ).fit(X[:60], y[:60])  # fmt: skip
-    told = {
+    options = {
         "stability": stability(search, X[:60], y[:60], n_resamples=4, random_state=0),
         "markers": {top_features(search, 1)["feature"].iloc[0]: "a known marker"},
         "baselines": {"PCA + logistic regression": 0.75},
@@ -142,7 +142,7 @@ def two_classes() -> Case:
         "command": "superfactor fit table.csv --target kind",
         "notes": ["A note."],
     }
-    return Case(search, X[:60], y[:60], X[60:], y[60:], told)
+    return Case(search, X[:60], y[:60], X[60:], y[60:], options)
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +164,7 @@ def hostile() -> Case:
     y = np.array(names)[np.arange(60) % 3]
     model = SMFClassifier(2, xi=0.05, lam=1.0).fit(X[:40], y[:40])
     code = "</code><script>window.hacked = 'command'</script>"
-    told = {
+    options = {
         "title": "<script>window.hacked = 'title'</script>",
         "target": "<img src=x onerror=\"window.hacked = 'target'\">",
         "markers": {evil[0]: "<svg onload=\"window.hacked = 'note'\">"},
@@ -172,12 +172,12 @@ def hostile() -> Case:
         "command": code,
         "notes": [code, "half a pair \ud800"],
     }
-    return Case(model, X[:40], y[:40], X[40:], y[40:], told)
+    return Case(model, X[:40], y[:40], X[40:], y[40:], options)
 
 
 @pytest.fixture(scope="session")
 def training_only() -> Case:
-    """One factor, no held-out samples, nothing told."""
+    """One factor, no held-out samples, nothing options."""
     X, y = table(50, 30, 2)
     return Case(SMFClassifier(1, model="feature", xi=0.1, lam=0.01).fit(X, y), X, y)
 

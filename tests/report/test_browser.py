@@ -104,7 +104,7 @@ class TestFactors:
     def test_mouse_and_keys_tell_correlation_weight_and_note(self, opened, two_classes):
         window = opened("two_classes")
         window.tab("factors")
-        (marker,) = two_classes.told["markers"]
+        (marker,) = two_classes.options["markers"]
         window.page.locator(f"#factors [data-mark][aria-label^='{marker},']").first.hover()
         lines = window.tooltip
         assert lines[0] == marker and lines[-1] == "a known marker"

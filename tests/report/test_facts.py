@@ -21,8 +21,8 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.models import fitted_model
 from superfactor.preprocessing import Adjuster
-from superfactor.report.facts import alone, directions, gather, judged_alone, trusted
-from superfactor.report.facts.nameless import without_names
+from superfactor.report.facts import alone, alone_samples, directions, feature_results, gather
+from superfactor.report.facts.unnamed import without_names
 from superfactor.report.page import render
 from superfactor.selection.judging.external import external_verdict
 
@@ -136,14 +136,16 @@ class TestVerdict:
 
 def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):
     case, facts = training_only, training_only.facts
-    assert facts.judged_by == "training"
-    blind = np.random.default_rng(0).dirichlet([1, 1], len(case.y))
-    told = replace(facts, nested=nested_like("not shown", predictions=blind))
-    assert told.judged_by == "out-of-fold"
-    assert told.evaluation.figures["accuracy"] == np.mean(np.unique(case.y)[blind.argmax(axis=1)] == case.y)
-    other = replace(facts, nested=nested_like("not shown", predictions=blind[:-1]))
-    assert other.judged_by == "training"
-    assert replace(other, test=facts.train).judged_by == "held-out"
+    assert facts.evaluated_on == "training"
+    out_of_fold = np.random.default_rng(0).dirichlet([1, 1], len(case.y))
+    changed = replace(facts, nested=nested_like("not shown", predictions=out_of_fold))
+    assert changed.evaluated_on == "out-of-fold"
+    assert changed.evaluation.figures["accuracy"] == np.mean(
+        np.unique(case.y)[out_of_fold.argmax(axis=1)] == case.y
+    )
+    other = replace(facts, nested=nested_like("not shown", predictions=out_of_fold[:-1]))
+    assert other.evaluated_on == "training"
+    assert replace(other, test=facts.train).evaluated_on == "held-out"
 
 
 @pytest.mark.parametrize("mark", [None, np.nan, "?"])
@@ -174,10 +176,10 @@ class TestFactors:
     def test_each_has_the_area_of_its_own_on_samples_not_seen_if_there_are_any(self, many, shuffled):
         for case in (many, shuffled):
             facts = replace(case.facts, test=None)
-            for told, where in ((facts, "out of fold"), (replace(facts, held_out=None), "training")):
-                assert judged_alone(told) == where
-                scores = facts.train.blind if where == "out of fold" else facts.train.scores
-                for j, one in enumerate(alone(told)):
+            for changed, where in ((facts, "out of fold"), (replace(facts, held_out=None), "training")):
+                assert alone_samples(changed) == where
+                scores = facts.train.out_of_fold if where == "out of fold" else facts.train.scores
+                for j, one in enumerate(alone(changed)):
                     area = float(one.own)
                     assert area == pytest.approx(roc_auc_score(case.y == one.of, scores[:, j]), abs=6e-4)
                     assert area >= 0.5 or (where == "out of fold" and facts.view.coef[:, j].any())
@@ -195,18 +197,20 @@ class TestFeatures:
             calls.append(options)
             return feature_effects(*args, **options)
 
-        monkeypatch.setattr(trusted, "feature_effects", counted)
+        monkeypatch.setattr(feature_results, "feature_effects", counted)
         facts = gather(case.model, case.X, case.y, features=True)
         assert len(calls) == 1
-        pd.testing.assert_frame_equal(facts.trusted.markers, class_features(case.model, case.X, case.y))
-        assert set(facts.trusted.effects["feature"]) == set(case.X)
+        pd.testing.assert_frame_equal(
+            facts.feature_results.markers, class_features(case.model, case.X, case.y)
+        )
+        assert set(facts.feature_results.effects["feature"]) == set(case.X)
 
     def test_those_that_return_have_their_names(self, monkeypatch):
         X, y = table(40, 8, 2)
         model = scaled(n_components=1, xi=0.1, lam=1.0, certify=None).fit(X, y)
         few = partial(stable_features, n_pairs=5)
-        monkeypatch.setattr(trusted, "stable_features", few)
-        found, own = gather(model, X, y, features=True, stable=None).trusted.stable, few(model, X, y)
+        monkeypatch.setattr(feature_results, "stable_features", few)
+        found, own = gather(model, X, y, features=True, stable=None).feature_results.stable, few(model, X, y)
         assert found.table["feature"].tolist() == own.table["feature"].tolist()
         assert found.statement == own.statement
 
@@ -214,5 +218,5 @@ class TestFeatures:
         X, y = table(30, 12, 2)
         y = np.array([*y[:29], "rare"])
         facts = gather(SMFClassifier(1, xi=0.1, lam=1.0).fit(X, y), X, y, features=True, stable=None)
-        assert facts.trusted.stable is None
-        assert facts.trusted.why_not.startswith("y: class 'rare' has 1 of the 2 samples")
+        assert facts.feature_results.stable is None
+        assert facts.feature_results.why_not.startswith("y: class 'rare' has 1 of the 2 samples")

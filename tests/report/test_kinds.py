@@ -41,7 +41,7 @@ def test_numbers_are_drawn_out_of_fold(of_numbers, tmp_path):
 def test_several_targets_have_their_names(tmp_path):
     X, y = numbers()
     Y = pd.DataFrame({"height": y, "age": X["gene 3"].to_numpy() * 2})
-    case = Case(SMFRegressor(2).fit(X, Y), X, Y, told=QUICK)
+    case = Case(SMFRegressor(2).fit(X, Y), X, Y, options=QUICK)
     text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
     assert [own["name"] for own in payload(text)["prediction"]["panels"]] == ["height", "age"]
     assert payload(text)["factors"]["outputs"] == ["height", "age"]
@@ -56,7 +56,7 @@ def test_exposures_in_a_column_with_a_name(chosen, tmp_path):
     y = rng.poisson(X["years"] * np.exp(0.3 * X["gene 3"]))
     asked = {"loss": "poisson", "exposure_column": "years"}
     model = (SMFRegressorCV(cv=3, xi=1.0, lam=1.0, **asked) if chosen else SMFRegressor(2, **asked)).fit(X, y)
-    page = Case(model, X, y, told={"nearness": False, "stable": None}).write(tmp_path / "p.html")
+    page = Case(model, X, y, options={"nearness": False, "stable": None}).write(tmp_path / "p.html")
     text = page.read_text(encoding="utf-8")
     assert payload(text)["prediction"]["panels"][0]["true"] == y.tolist()
     assert "Both grow with the exposure, years" in words(text)
@@ -90,7 +90,7 @@ def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_
 def test_the_axis_of_times_has_the_name_of_their_column_and_strata_are_kept_apart(tmp_path):
     X, y = times()
     table = pd.DataFrame({"died": y[:, 0], "days": y[:, 1], "stratum": np.arange(len(y)) % 2})
-    case = Case(SMFSurvival(1).fit(X, table), X, table, told=QUICK)
+    case = Case(SMFSurvival(1).fit(X, table), X, table, options=QUICK)
     text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
     drawn = payload(text)["prediction"]
     assert drawn["axis"] == "days" and "Median survival (days)" in words(text)
@@ -114,7 +114,9 @@ def test_nested_scores_are_the_headline_and_draw_the_curves(tmp_path):
     search = SMFSurvivalCV([1], xi=[0.1], lam=[0.1, 1.0], cv=3).fit(X, y)
     nested = nested_scores(search, X, y, n_splits=3, n_repeats=1)
     text = (
-        Case(search, X, y, told=QUICK).write(tmp_path / "p.html", nested=nested).read_text(encoding="utf-8")
+        Case(search, X, y, options=QUICK)
+        .write(tmp_path / "p.html", nested=nested)
+        .read_text(encoding="utf-8")
     )
     assert nested.verdict.headline in words(text) and "ridge Cox regression" in words(text)
     assert ">Integrated Brier score<" in panel(text, "result")
@@ -135,7 +137,7 @@ def test_held_out_covariates_and_samples_without_a_time(tmp_path):
     y[:5] = np.nan
     model = SMFSurvival(2).fit(X[part], y[part], covariates=Z[part])
     beside = {"covariates": Z[part], "covariates_test": Z[test]}
-    case = Case(model, X[part], y[part], X[test], y[test], told=QUICK | beside)
+    case = Case(model, X[part], y[part], X[test], y[test], options=QUICK | beside)
     text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
     assert "different folds" not in panel(text, "prediction")
@@ -150,7 +152,7 @@ def test_held_out_covariates_and_samples_without_a_time(tmp_path):
 
 def test_several_labels(tmp_path):
     X, Y = flags()
-    case = Case(SMFClassifier(2).fit(X, Y), X, Y, told=QUICK)
+    case = Case(SMFClassifier(2).fit(X, Y), X, Y, options=QUICK)
     text = case.write(tmp_path / "p.html").read_text(encoding="utf-8")
     shown = payload(text)["prediction"]
     assert [own["name"] for own in shown["labels"]] == ["ill", "relapse", "smoker"]
@@ -167,8 +169,8 @@ def test_shuffled_outcomes_are_not_shown_to_be_predicted(made, tmp_path):
     search, form = kinds[made]
     search = search([1], xi=[0.1], lam=[1.0], cv=3).fit(X, form(y))
     nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, rivals=False)
-    told = QUICK | {"nested": nested}
-    text = Case(search, X, form(y), told=told).write(tmp_path / "p.html").read_text(encoding="utf-8")
+    options = QUICK | {"nested": nested}
+    text = Case(search, X, form(y), options=options).write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
     assert "Not shown to be better than" in said or "Worse than" in said
     assert "in samples not seen is not shown" in said and "not shown for others" in said

@@ -20,10 +20,10 @@ from superfactor.report.methods import in_words
 
 
 def test_it_has_the_numbers_of_the_fit(two_classes):
-    told = replace(
+    content = replace(
         two_classes.facts, target="status", nested=nested_like("better"), covariates=["age", "sex"]
     )
-    text, best = in_words(told), two_classes.model.best_params_
+    text, best = in_words(content), two_classes.model.best_params_
     for said in (
         "We predicted status from 40 features in 60 samples (30 class 0, 30 class 1), with age and sex",
         "standardised to mean 0",
@@ -36,14 +36,14 @@ def test_it_has_the_numbers_of_the_fit(two_classes):
         "ROC area 0.960",
         "differences in balanced accuracy were +5.0 points (+1.0 to +9.0) against PCA",
         f"On 30 held-out samples that took no part in the fit: balanced accuracy "
-        f"{100 * told.evaluation.figures['balanced_accuracy']:.1f} % (95 % interval",
+        f"{100 * content.evaluation.figures['balanced_accuracy']:.1f} % (95 % interval",
         f"superfactor {superfactor.__version__}",
     ):
         assert said in text
     assert "\n" not in text and text.index("nested") < text.index("On 30 held-out")
     same = nested_like("better")
     same.differences["PCA + logistic regression"]["low"] = np.nan
-    assert "+5.0 points (the same in every fold)" in in_words(replace(told, nested=same))
+    assert "+5.0 points (the same in every fold)" in in_words(replace(content, nested=same))
 
 
 def test_nothing_is_claimed_without_evidence(two_classes):

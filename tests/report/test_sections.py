@@ -27,7 +27,7 @@ from superfactor.interpretation.refits import progress
 from superfactor.outcomes import Times
 from superfactor.report import write_report
 from superfactor.report.certificate import OF_COMPLETED
-from superfactor.report.facts import gather, trusted
+from superfactor.report.facts import feature_results, gather
 from superfactor.report.facts.search import searched
 from superfactor.report.formats import share
 from superfactor.report.page import render
@@ -76,21 +76,21 @@ class TestSamples:
         for part in (facts.train, facts.test):
             points = {point[0]: point[6] for point in space["points"]}
             for i, name in enumerate(part.ids):
-                places = [part.blind[i], part.scores[i]] if part is facts.train else [part.scores[i]]
+                places = [part.out_of_fold[i], part.scores[i]] if part is facts.train else [part.scores[i]]
                 np.testing.assert_allclose(points[name], places, rtol=1e-3, atol=1e-8)
-        np.testing.assert_array_equal(facts.train.blind, facts.held_out.scores)
+        np.testing.assert_array_equal(facts.train.out_of_fold, facts.held_out.scores)
 
     def test_outlines_are_those_of_samples_not_seen(self, two_classes):
         facts = replace(two_classes.facts, nested=nested_like("better"))
-        blind = np.vstack([facts.train.blind, facts.test.scores])
+        out_of_fold = np.vstack([facts.train.out_of_fold, facts.test.scores])
         truth = np.concatenate([facts.train.truth, facts.test.truth])
         for c, drawn in enumerate(samples.section(facts).payload["ellipses"]):
-            own = ellipse(blind[truth == c])
+            own = ellipse(out_of_fold[truth == c])
             np.testing.assert_allclose(drawn["mean"], own.mean, rtol=1e-3, atol=1e-9)
 
     def test_the_table_of_classes_is_of_samples_not_seen(self, shuffled):
         facts = shuffled.facts
-        for row in samples.section(facts).told["means"]:
+        for row in samples.section(facts).content["means"]:
             mean, spread = row["cells"][0]
             own = facts.held_out.scores[shuffled.y == row["name"], 0]
             assert mean == pytest.approx(own.mean()) and spread == pytest.approx(own.std())
@@ -111,7 +111,7 @@ class TestSamples:
         assert "Without any: ill and well" in text
 
     def test_without_out_of_fold_scores_the_page_says_that_training_flatters(self, shuffled):
-        train = replace(shuffled.facts.train, blind=None)
+        train = replace(shuffled.facts.train, out_of_fold=None)
         page = render(replace(shuffled.facts, train=train, held_out=None))
         assert "or not apart at all" in words(page)
         space = payload(page)["samples"]
@@ -214,8 +214,8 @@ class TestFactors:
     def test_those_that_predict_nothing_are_background(self):
         X, y = table(40, 12, 3)
         facts = Case(SMFClassifier(2, lam=1e300).fit(X, y), X, y).facts
-        for told in (facts, replace(facts, held_out=None)):
-            text = words(render(told))
+        for content in (facts, replace(facts, held_out=None)):
+            text = words(render(content))
             assert "background: adds nothing to the prediction0" in text  # and then the area
             assert "beyond factor" not in text
 
@@ -279,8 +279,8 @@ def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two
     model = make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X.mask(X > 2), some)
     search = replace(searched(two_classes.model), scoring="balanced_accuracy", procedure=None)
     predictions = np.random.default_rng(0).dirichlet([1, 1], 50)
-    told = {"search": search, "nested": nested_like("better", predictions=predictions), "features": True}
-    page = render(gather(model, X.mask(X > 2), some, **told))
+    content = {"search": search, "nested": nested_like("better", predictions=predictions), "features": True}
+    page = render(gather(model, X.mask(X > 2), some, **content))
     assert "10 samples had no label. They shaped the factors" in words(page)
     assert "50 for training + 10 without a label" in words(page)
     assert "Mean balanced accuracy over 3 splits" in words(page)
@@ -312,16 +312,16 @@ def test_the_table_of_nested_scores_says_who_has_the_covariates():
 class TestFeatures:
     def test_the_table_is_that_of_feature_effects(self, two_classes):
         case, facts = two_classes, two_classes.facts
-        told = features.section(facts).told["effects"]
+        content = features.section(facts).content["effects"]
         up = facts.view.outputs[0]
         expected = feature_effects(case.model, case.X, case.y, positive=up).set_index("feature")
-        assert told["head"][1] == f"Mean, {up}"
-        assert len(told["rows"]) == told["features"] == 40
-        assert told["differ"] == int((expected["q"] <= 0.05).sum()) > 0
-        shown = [number(row[6]) for row in told["rows"]]
+        assert content["head"][1] == f"Mean, {up}"
+        assert len(content["rows"]) == content["features"] == 40
+        assert content["differ"] == int((expected["q"] <= 0.05).sum()) > 0
+        shown = [number(row[6]) for row in content["rows"]]
         assert shown == sorted(shown)
         columns = ["mean", "mean_rest", "difference_in_sd", "auc", "p", "q", "correlation", "coef_per_sd"]
-        for name, *numbers in told["rows"]:
+        for name, *numbers in content["rows"]:
             for value, text in zip(expected.loc[name, columns], numbers, strict=True):
                 assert number(text) == pytest.approx(value, rel=0.06, abs=0.006, nan_ok=True)
 
@@ -330,7 +330,7 @@ class TestFeatures:
         model = scaled(n_components=1, xi=0.1, lam=1.0, certify=None).fit(case.X, case.y)
         own = stable_features(model, case.X, case.y, n_pairs=10)
         assert own.n_selected
-        page = render(replace(facts, trusted=replace(facts.trusted, stable=own)))
+        page = render(replace(facts, feature_results=replace(facts.feature_results, stable=own)))
         assert words(page).count(own.statement) == 2  # in the first tab, and with the features
         assert f"{own.selected[0]}</th>" in page
 
@@ -338,7 +338,7 @@ class TestFeatures:
         case = shuffled
         monkeypatch.setattr(progress, "MOST_SECONDS", 0)
         monkeypatch.setattr(progress, "MOST_ENTRIES", 1)
-        monkeypatch.setattr(trusted, "nearness", None)  # which nobody calls
+        monkeypatch.setattr(feature_results, "nearness", None)  # which nobody calls
         text = words(write_report(tmp_path / "page.html", case.model, case.X, case.y).read_text())
         assert "were left out: it would have taken more than 0 seconds" in text
         assert "plain methods:" not in text

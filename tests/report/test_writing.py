@@ -88,8 +88,8 @@ def test_covariates_beside_and_inside_x(tmp_path):
     Z = np.random.default_rng(0).standard_normal((60, 2))
     model = scaled(n_components=2, covariate_columns=[0], xi=0.1, lam=0.1)
     model.fit(X[:40], y[:40], smf__covariates=Z[:40])
-    told = {"covariates": Z[:40], "covariates_test": Z[40:], "X_test": X[40:], "y_test": y[40:]}
-    path = write_report(tmp_path / "r.html", model, X[:40], y[:40], **told, **QUICK)
+    content = {"covariates": Z[:40], "covariates_test": Z[40:], "X_test": X[40:], "y_test": y[40:]}
+    path = write_report(tmp_path / "r.html", model, X[:40], y[:40], **content, **QUICK)
     text = path.read_text(encoding="utf-8")
     assert "Covariates beside the factors</dt><dd>3<" in text
     assert f"{100 * np.mean(model.predict(X[40:], covariates=Z[40:]) == y[40:]):.1f} %" in text

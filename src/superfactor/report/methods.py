@@ -9,7 +9,7 @@ from typing import Any
 import superfactor
 from superfactor._words import listed
 from superfactor.report.facts import Facts
-from superfactor.report.facts.gaps import IMPUTERS
+from superfactor.report.facts.missing import IMPUTERS
 from superfactor.report.formats import count, gap, metric, metric_difference, number, parameter, plural
 
 _STEPS = {
@@ -38,7 +38,7 @@ def in_words(facts: Facts) -> str:
 
 
 def _data(facts: Facts) -> str:
-    told = facts.page.told(facts.train.truth, facts.names)
+    outcome = facts.page.told(facts.train.truth, facts.names)
     beside = more = ""
     if facts.covariates:
         role = "covariates" if len(facts.covariates) > 1 else "covariate"
@@ -51,7 +51,7 @@ def _data(facts: Facts) -> str:
     return (
         f"We predicted {facts.target or facts.page.target} from "
         f"{plural(len(facts.view.features), 'feature')} in {plural(len(facts.train), 'sample')} "
-        f"({outcome_in_words(told)}){beside}.{more}"
+        f"({outcome_in_words(outcome)}){beside}.{more}"
     )
 
 
@@ -136,9 +136,9 @@ def _held_out(facts: Facts) -> str:
     if facts.test is None:
         return ""
     figures, intervals = facts.evaluation.figures, facts.evaluation.intervals
-    told = [metric.name for metric in facts.outcome.metrics if metric.name in figures]
-    told = [name for name in told if name not in _LEFT_OUT]
-    measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in told}
+    names = [metric.name for metric in facts.outcome.metrics if metric.name in figures]
+    names = [name for name in names if name not in _LEFT_OUT]
+    measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in names}
     samples = plural(len(facts.test), "held-out sample")
     return f"On {samples} that took no part in the fit: {_measures(measures, facts.outcome.words)}."
 
@@ -159,10 +159,10 @@ def _measures(
     return ", ".join(said)
 
 
-def outcome_in_words(told: Sequence[tuple[str, float]]) -> str:
+def outcome_in_words(outcome: Sequence[tuple[str, float]]) -> str:
     """30 ill, 12 well; mean 152, s.d. 77; 51 events, median follow-up 7.1."""
     said = []
-    for name, value in told:
+    for name, value in outcome:
         if isinstance(value, int):
             said.append(f"{count(value)} {name}")
         elif not math.isnan(value):

@@ -13,5 +13,5 @@ class Section:
     id: str  # its address, its template and its key in the payload
     tab: str  # a word
     heading: str  # a line
-    told: dict[str, Any] = field(default_factory=dict)  # plain values that the template reads
+    content: dict[str, Any] = field(default_factory=dict)  # plain values that the template reads
     payload: dict[str, Any] = field(default_factory=dict)  # what figures are drawn from, for JSON

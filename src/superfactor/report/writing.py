@@ -194,7 +194,7 @@ def methods_paragraph(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels, numbers or times.
     X_test, y_test : samples the model has not seen and their labels, optional
-        Their figures are told too.
+        Their figures are content too.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
     search : SMFClassifierCV, SMFRegressorCV or SMFSurvivalCV, optional

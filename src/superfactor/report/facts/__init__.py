@@ -8,16 +8,16 @@ file                  idea
 ``search``            ``Searched``: what a fitted search, or a record of one, tells
 ``samples``           samples with what the model says about them
 ``effects``           what factors do to the classes, together and each by itself
-``trusted``           what single features are good for: tests, markers, which of them return
+``feature_results``           what single features are good for: tests, markers, which of them return
 ``gaps``              what was missing, and how it was filled in
 ``nameless``          a model without the names of its columns, for speed
 ===================== ==========================================================================
 """
 
-from superfactor.report.facts.effects import alone, directions, judged_alone
+from superfactor.report.facts.effects import alone, alone_samples, directions
 from superfactor.report.facts.facts import Facts
 from superfactor.report.facts.gathering import gather
-from superfactor.report.facts.samples import ToldSamples
+from superfactor.report.facts.samples import SampleResults
 from superfactor.report.facts.search import Searched
 
-__all__ = ["Facts", "Searched", "ToldSamples", "alone", "directions", "gather", "judged_alone"]
+__all__ = ["Facts", "SampleResults", "Searched", "alone", "alone_samples", "directions", "gather"]

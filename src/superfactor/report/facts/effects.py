@@ -31,7 +31,7 @@ class Alone:
 
 
 def alone(facts: Facts) -> list[Alone]:
-    """Every factor, on samples not seen where there are any, as `judged_alone` says."""
+    """Every factor, on samples not seen where there are any, as `alone_samples` says."""
     view, held, samples = facts.view, facts.held_out, facts.samples
     lost = view.contribution
     if held is None:
@@ -48,7 +48,7 @@ def alone(facts: Facts) -> list[Alone]:
     ]
 
 
-def judged_alone(facts: Facts) -> str:
+def alone_samples(facts: Facts) -> str:
     """The samples that the areas are of."""
     if facts.held_out is not None:
         return "out of fold"

@@ -14,10 +14,10 @@ from superfactor.interpretation.models import FittedModel
 from superfactor.interpretation.roles import roles
 from superfactor.outcomes import Outcome
 from superfactor.outcomes.pages import Page
-from superfactor.report.facts.gaps import Filled
-from superfactor.report.facts.samples import ToldSamples
+from superfactor.report.facts.feature_results import FeatureResults
+from superfactor.report.facts.missing import Filled
+from superfactor.report.facts.samples import SampleResults
 from superfactor.report.facts.search import Searched
-from superfactor.report.facts.trusted import Trusted
 from superfactor.report.formats import label
 from superfactor.selection import Verdict
 from superfactor.selection.judging.external import external_verdict, scores_of
@@ -63,13 +63,13 @@ class Facts:
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, beside those of the view
     factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
-    train: ToldSamples  # those with a label
-    test: ToldSamples | None  # those with a label
-    unlabeled: ToldSamples | None = None  # training samples without one
+    train: SampleResults  # those with a label
+    test: SampleResults | None  # those with a label
+    unlabeled: SampleResults | None = None  # training samples without one
     n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
     held_out: HeldOut | None = None  # the factors on samples of which they know nothing
     not_held_out: str = ""  # why there are none
-    trusted: Trusted | None = None  # what single features are good for
+    feature_results: FeatureResults | None = None  # what single features are good for
     search: Searched | None = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -134,7 +134,7 @@ class Facts:
             found = self.test
             return external_verdict(self.outcome, self.columns, found.truth, found.rows)
         said = ["The training figures on this page are optimistic: the model has seen these samples."]
-        if self.judged_by == "refitted":
+        if self.evaluated_on == "refitted":
             said = [
                 "The out-of-fold figures on this page are those of refits with the rank and weights that all "
                 "samples have chosen, and slightly high."
@@ -167,7 +167,7 @@ class Facts:
         return self.held_out is not None and bool(self.held_out.predictive.any())
 
     @property
-    def samples(self) -> ToldSamples:
+    def samples(self) -> SampleResults:
         """Those the model is judged by: held out where there are any."""
         return self.train if self.test is None else self.test
 
@@ -192,7 +192,7 @@ class Facts:
         return rows if len(rows) == len(self.train) else None
 
     @property
-    def judged_by(self) -> str:
+    def evaluated_on(self) -> str:
         """The figures are of: "held-out", "out-of-fold", "refitted" or, optimistic, "training" samples."""
         if self.test is not None:
             return "held-out"
@@ -203,7 +203,7 @@ class Facts:
     @cached_property
     def evaluation(self) -> Evaluation:
         """The figures of `samples`, by models that had not seen them where there are any."""
-        truth, rows = self.samples.truth, self.judged_rows
+        truth, rows = self.samples.truth, self.evaluated_rows
         figures = self._figures(truth, rows)
         return Evaluation(
             len(self.samples),
@@ -214,9 +214,9 @@ class Facts:
         )
 
     @property
-    def judged_rows(self) -> Any:
+    def evaluated_rows(self) -> Any:
         """Rows (n, k) of `samples` by models that had not seen them where there are any."""
-        found = {"out-of-fold": self.out_of_fold, "refitted": self.refitted}.get(self.judged_by)
+        found = {"out-of-fold": self.out_of_fold, "refitted": self.refitted}.get(self.evaluated_on)
         return np.asarray(self.samples.rows if found is None else found, dtype=float)
 
     def _figures(self, truth: Any, rows: Any) -> dict[str, float]:
@@ -231,9 +231,9 @@ class Facts:
     ) -> dict[str, tuple[float, float]]:
         """Those that so many samples allow; where the kind has none, of the folds or by the bootstrap."""
         least = self.outcome.least_intervals(truth, rows)
-        if least or self.judged_by == "training":
+        if least or self.evaluated_on == "training":
             return least
-        if self.judged_by == "out-of-fold":
+        if self.evaluated_on == "out-of-fold":
             summary = self.nested.summary
         elif rows.shape[1] == self.train.rows.shape[1] and len(truth) <= MOST_DRAWN:
             try:

@@ -26,11 +26,11 @@ from superfactor.interpretation.covariates import trusted_effects
 from superfactor.interpretation.models import fitted_model
 from superfactor.outcomes import Target, outcome_of
 from superfactor.report.facts.facts import Confounders, Facts
-from superfactor.report.facts.gaps import filled_in
-from superfactor.report.facts.nameless import to_refit, whole, without_names
+from superfactor.report.facts.feature_results import feature_results
+from superfactor.report.facts.missing import filled_in
 from superfactor.report.facts.samples import labels_of, names_of, parts_of
 from superfactor.report.facts.search import Searched, searched
-from superfactor.report.facts.trusted import trusted
+from superfactor.report.facts.unnamed import to_refit, whole, without_names
 from superfactor.report.formats import LONGEST_CLASS, LONGEST_NOTE, label
 from superfactor.selection.procedure import difference, procedure_of
 from superfactor.selection.search.base import Search
@@ -55,9 +55,9 @@ def gather(
     stable: Any = False,
     near: Any = False,
     search: Any = None,
-    **told: Any,
+    **known: Any,
 ) -> Facts:
-    """The facts of a model; `told` are those the caller knows (title, nested, …).
+    """The facts of a model; `content` are those the caller knows (title, nested, …).
 
     `held_out`, `stable` and `near` are a HeldOut, StableFeatures and Nearness, None to find them here, or
     False to do without; `features` says whether tables of single features are wanted.
@@ -72,8 +72,8 @@ def gather(
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
         raise ValueError(f"{missing}=None: X_test and y_test are required together, or neither")
-    told["search"] = _search_of(model, search, outcome.page.scorer)
-    _check_procedure(told.get("nested"), model, told["search"])
+    known["search"] = _search_of(model, search, outcome.page.scorer)
+    _check_procedure(known.get("nested"), model, known["search"])
     view = factor_view(model, rotation=rotation, positive=positive)
     names = names_of(ids, X, X_test)
     filled = filled_in(fitted, X, X_test)
@@ -88,20 +88,22 @@ def gather(
     if held_out is None:
         held_out, why = _held_out(*again, y, rotation=rotation, positive=positive, **beside)
     if held_out:
-        train = replace(train, blind=_blind(held_out, given, view))
+        train = replace(train, out_of_fold=_blind(held_out, given, view))
     effects = _covariate_table(model, fitted, view, X, y, covariates, held_out)
     test = test_unlabeled = None
     if X_test is not None:
         new = bare.preprocess(X_test)
         labels = labels_of("y_test", y_test, names[1], outcome, getattr(estimator, "unlabeled", None))
         test, test_unlabeled = parts_of("y_test", labels, *asked, names[1], new, covariates_test)
-        test = replace(test, blind=test.scores)
+        test = replace(test, out_of_fold=test.scores)
     if features:
-        told["trusted"] = trusted(view, whole(bare), array, again, y, stable=stable, near=near, **beside)
+        known["feature_results"] = feature_results(
+            view, whole(bare), array, again, y, stable=stable, near=near, **beside
+        )
     columns = outcome.recognised(estimator, given, "y")[0]
     target = Target(given, columns, train.truth)
-    _check_nested(told.get("nested"), columns, outcome.counts(target))
-    called = outcome.page.names(estimator, view.outputs, y, told.get("target", ""))
+    _check_nested(known.get("nested"), columns, outcome.counts(target))
+    called = outcome.page.names(estimator, view.outputs, y, known.get("target", ""))
     plain = unsupervised(estimator, seen, y, covariates=covariates, positive=positive)
     return Facts(
         model=model,
@@ -125,7 +127,7 @@ def gather(
         block_table=None if blocks_of(bare) is None else shares_of_blocks(bare, view, seen, None),
         confounders=removed,
         filled=filled,
-        **told,
+        **known,
     )
 
 
@@ -190,7 +192,7 @@ def _check_nested(nested: Any, names: Any, counts: Any) -> None:
 
 
 def _search_of(model: Any, search: Any, usual: str) -> Searched | None:
-    """What is told of the search that chose the model, maybe the model itself; `usual` is its score."""
+    """What is content of the search that chose the model, maybe the model itself; `usual` is its score."""
     if search is None and not isinstance(model, Search):
         return None
     return replace(searched(model if search is None else search), usual=usual)

@@ -17,14 +17,14 @@ from superfactor.report.formats import label
 
 
 @dataclass(frozen=True)
-class ToldSamples:
+class SampleResults:
     """Samples with what the model says about them."""
 
     ids: list[str]  # n names
     truth: Any  # (n, …), as the kind of y has it; None without labels
     rows: Any  # (n, k): probabilities, values or risks
     scores: Any  # (n, r), as new samples get them (without their labels), in display order and sign
-    blind: Any = None  # (n, r), the same by models that had not seen them; None where there are none
+    out_of_fold: Any = None  # (n, r), the same by models that had not seen them; None where there are none
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,25 +51,25 @@ def parts_of(
     ids: list[str],
     X: Any,
     covariates: Any,
-) -> tuple[ToldSamples, ToldSamples | None]:
+) -> tuple[SampleResults, SampleResults | None]:
     """The samples with a label, as `given` says, and those without; X (n, p) is as the estimator wants it."""
     classes, truth = outcome.recognised(estimator, given, name)
     known = X if given.known is None else _safe_indexing(X, np.flatnonzero(given.known))
     truth = outcome.observed(truth, estimator, known)
 
-    def told(ids: list[str], truth: Any, X: Any, covariates: Any) -> ToldSamples:
+    def results(ids: list[str], truth: Any, X: Any, covariates: Any) -> SampleResults:
         rows = outcome.rows(estimator, X, classes, covariates=covariates)
         rows = np.asarray(as_numpy(rows), dtype=np.float64)
         scores = view.scores_of(estimator.transform(X))
-        return ToldSamples(ids, truth, outcome.page.cleaned(rows), scores)  # type: ignore[union-attr]
+        return SampleResults(ids, truth, outcome.page.cleaned(rows), scores)  # type: ignore[union-attr]
 
     if given.known is None:
-        return told(ids, truth, X, covariates), None
+        return results(ids, truth, X, covariates), None
     parts = []
     for there, own in ((given.known, truth), (~given.known, None)):
         at = np.flatnonzero(there)
         extra = None if covariates is None else _safe_indexing(covariates, at)
-        parts.append(told([ids[i] for i in at], own, _safe_indexing(X, at), extra))
+        parts.append(results([ids[i] for i in at], own, _safe_indexing(X, at), extra))
     return parts[0], parts[1]
 
 

@@ -10,7 +10,7 @@ from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import AFTER_NAME, beyond
 from superfactor.interpretation.tables import extremes
 from superfactor.report import formats
-from superfactor.report.facts import Facts, alone, directions, judged_alone
+from superfactor.report.facts import Facts, alone, alone_samples, directions
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.section import Section
 
@@ -21,7 +21,7 @@ MOST_BARS = 400
 
 def section(facts: Facts) -> Section:
     """Bars of both kinds of factors, and their tables."""
-    plain, judged = facts.plain, judged_alone(facts)
+    plain, judged = facts.plain, alone_samples(facts)
     columns, against = facts.page.columns(facts.names, facts.up)
     (own, drawn), (paired, drawn_plain) = (_factors(facts, view) for view in (facts.view, plain.view))
     for row, bars, role, one in zip(own, drawn, facts.roles, alone(facts), strict=True):
@@ -31,7 +31,7 @@ def section(facts: Facts) -> Section:
         row |= {"number": int(plain.number[j]), "beside": int(plain.beside[j]) + 1}
         row["similarity"] = float(plain.similarity[j])
         bars |= {"number": row["number"], "similarity": formats.similarity(row["similarity"])}
-    told = {
+    content = {
         "counts": [n for n in (5, 10, 20) if n <= per_end(facts.rank)],
         "columns": columns,
         "against": against,
@@ -45,7 +45,7 @@ def section(facts: Facts) -> Section:
     payload = {"up": facts.up, "judged": judged, "supervised": drawn, "plain": drawn_plain}
     if facts.groups != facts.names:  # coefficients are not of the groups that pictures show
         payload |= {"outputs": columns, "own": facts.page.own_term}
-    return Section("factors", "Factors", "What the factors are made of", told, payload)
+    return Section("factors", "Factors", "What the factors are made of", content, payload)
 
 
 def per_end(rank: int) -> int:

@@ -47,22 +47,22 @@ def section(facts: Facts) -> Section:
                     }
                 )
     shown = _heat_map(facts)
-    told = {
+    content = {
         "per_end": most,
         "rows": rows,
         "returned": bool(returned),
         "shuffled": any(by_chance != NONE for _, by_chance in returned.values()),
-        "heat_map": shown["told"],
+        "heat_map": shown["content"],
         "but_background": len(set(facts.roles)) > 1 and BACKGROUND in facts.roles,
         "separates": facts.separates,
     }
-    if facts.trusted is not None:
-        own = facts.trusted
-        told |= {"stable": stable(own), "effects": effects(facts, own)}
+    if facts.feature_results is not None:
+        own = facts.feature_results
+        content |= {"stable": stable(own), "effects": effects(facts, own)}
         if own.markers is not None:
-            told["markers"] = markers(facts, own)
+            content["markers"] = markers(facts, own)
     payload = {"heatMap": shown["payload"]}
-    return Section("features", "Features", facts.page.features_heading, told, payload)
+    return Section("features", "Features", facts.page.features_heading, content, payload)
 
 
 def _heat_map(facts: Facts) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
     }
     if facts.groups != facts.names:
         payload["parts"] = [name for name, _ in parts]
-    told = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
-    return {"told": told, "payload": payload}
+    content = {"features": len(chosen), "samples": len(kept), "total": len(facts.train), "farthest": FARTHEST}
+    return {"content": content, "payload": payload}
 
 
 def _heat_features(facts: Facts) -> Any:

@@ -23,7 +23,7 @@ def choice(facts: Facts) -> Section:
     X, search, most = facts.factorized, facts.search, max(MOST_SINGULAR_VALUES, facts.rank)
     values = scree(X, n_values=min(most, *X.shape), center=False) if search is None else search.scree
     shown = values.share[:most]
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "elbow": int(values.elbow),
         "scree": list(zip(values.singular_values, shown, np.cumsum(shown), strict=False)),
         "search": search,
@@ -39,9 +39,9 @@ def choice(facts: Facts) -> Section:
     if search is not None:
         rows = zip(search.settings, search.mean, search.spread, search.place, strict=True)
         surfaces = _surfaces(search)
-        told |= {"settings": sorted(rows, key=lambda row: row[3]), "surfaces": surfaces}
+        content |= {"settings": sorted(rows, key=lambda row: row[3]), "surfaces": surfaces}
         payload |= {"surfaces": surfaces, "scorer": search.scorer}
-    return Section("choice", "Choice", "How rank and weights were chosen", told, payload)
+    return Section("choice", "Choice", "How rank and weights were chosen", content, payload)
 
 
 def _surfaces(search: Searched) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def convergence(facts: Facts) -> Section:
     """The certificate, and the objective against iterations and seconds."""
     history, certificate = facts.estimator.history_, facts.estimator.certificate_
     values, times = history["objective"], history["seconds"]
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "proof": in_plain_words(
             certificate, facts.rank, influence=facts.page.influence, completed=facts.filled is not None
         ),
@@ -95,7 +95,7 @@ def convergence(facts: Facts) -> Section:
         "bound": None if certificate is None else compact([certificate.lower_bound], 10)[0],
     }
     heading = "How the fit converged, and what is proven"
-    return Section("convergence", "Convergence", heading, told, payload if values else {})
+    return Section("convergence", "Convergence", heading, content, payload if values else {})
 
 
 def _spread(n: int, most: int) -> Any:

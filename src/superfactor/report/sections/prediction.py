@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.models import model_named
 from superfactor.outcomes.pages import Curve
-from superfactor.report.facts import Facts, judged_alone
+from superfactor.report.facts import Facts, alone_samples
 from superfactor.report.formats import area, compact, loss, number
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names, positions
@@ -22,17 +22,17 @@ _TEXTS: dict[str, Callable[[float], str]] = {"explained": loss, "error": number}
 def section(facts: Facts) -> Section:
     """How the predictions do: figures and tables of the kind of y, and every factor by itself."""
     found, estimator = facts.evaluation, facts.estimator
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "drawn": found.drawn,
         "by_factor": _by_factor(facts),
-        "judged": judged_alone(facts),
+        "judged": alone_samples(facts),
         # The energies of the exact codes are no calibrated probabilities.
         "energies": model_named(estimator.model).codes_see_labels and estimator.prediction == "exact",
     }
     if facts.page.right_or_wrong:
-        told |= {"confusion": _confusion(found.confusion), "by_class": _by_class(facts)}
+        content |= {"confusion": _confusion(found.confusion), "by_class": _by_class(facts)}
     payload = _plain(found.drawn, facts.samples.ids) | ({"axis": facts.axis} if facts.axis else {})
-    return Section("prediction", "Prediction", facts.page.prediction_heading, told, payload)
+    return Section("prediction", "Prediction", facts.page.prediction_heading, content, payload)
 
 
 def _plain(value: Any, ids: list[str]) -> Any:
@@ -56,7 +56,7 @@ def _plain(value: Any, ids: list[str]) -> Any:
 
 def _by_factor(facts: Facts) -> list[dict[str, Any]]:
     """How the score of each factor goes with the outcome by itself, on samples not seen if there are any."""
-    samples = facts.train if facts.train.blind is not None else facts.samples
+    samples = facts.train if facts.train.out_of_fold is not None else facts.samples
     found = facts.page.by_factor(samples.truth, positions(samples), facts.names)
     several = len(found) // facts.rank > 1
     names = [(j, name) for j in factor_names(facts) for name in (facts.names if several else [""])]

@@ -11,7 +11,7 @@ from superfactor.interpretation.roles import ROLES, beyond
 from superfactor.interpretation.tables import extremes
 from superfactor.outcomes import COVARIATES
 from superfactor.report.certificate import in_plain_words
-from superfactor.report.facts import Facts, alone, directions, judged_alone
+from superfactor.report.facts import Facts, alone, alone_samples, directions
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import picture
@@ -26,9 +26,13 @@ FACTORS_SHOWN = 8
 def section(facts: Facts) -> Section:
     """Verdict, measures of prediction, factors, samples, what was fitted."""
     estimator, times = facts.estimator, facts.estimator.history_["seconds"]
-    stable, near = (None, None) if facts.trusted is None else (facts.trusted.stable, facts.trusted.nearness)
-    told_of = [facts.page.summary(s.truth, facts.names) for s in (facts.train, facts.test) if s is not None]
-    told = {
+    stable, near = (
+        (None, None)
+        if facts.feature_results is None
+        else (facts.feature_results.stable, facts.feature_results.nearness)
+    )
+    summaries = [facts.page.summary(s.truth, facts.names) for s in (facts.train, facts.test) if s is not None]
+    content = {
         "verdict": facts.verdict,
         "kind": facts.verdict.grade.replace(" ", "-"),  # for the style sheet
         "certified": estimator.certificate_ is not None,
@@ -44,7 +48,7 @@ def section(facts: Facts) -> Section:
         "figures": [name for name, value in facts.evaluation.figures.items() if math.isfinite(value)],
         "baselines": _baselines(facts) if facts.baselines or _always_shown(facts) else [],
         "factors": _factors(facts),
-        "judged": judged_alone(facts),
+        "judged": alone_samples(facts),
         "stable": "" if stable is None else label(stable.statement, LONGEST_NOTE),
         "near": "" if near is None else label(near.statement, LONGEST_NOTE),
         "beyond": beyond(facts.roles),
@@ -56,9 +60,9 @@ def section(facts: Facts) -> Section:
         "xi": facts.fitted("xi"),
         "lam": facts.fitted("lam"),
         "seconds": times[-1] if times else math.nan,
-        "counts": [(rows[0][0], *(value for _, value in rows)) for rows in zip(*told_of, strict=True)],
+        "counts": [(rows[0][0], *(value for _, value in rows)) for rows in zip(*summaries, strict=True)],
     }
-    return Section("result", "Result", "What was found", told)
+    return Section("result", "Result", "What was found", content)
 
 
 def nested_table(nested: Any) -> dict[str, Any]:

@@ -34,14 +34,14 @@ def reproduce(facts: Facts) -> Section:
         versions["pandas"] = sys.modules["pandas"].__version__
     versions["System"] = f"{platform.system()} {platform.machine()}"
     parameters = facts.estimator.get_params(deep=False)
-    told = {
+    content = {
         # The model as Python code where there was no command.
         "command": facts.command,
         "code": facts.command or repr(facts.model),
         "versions": list(versions.items()),
         "parameters": [(name, label(repr(value))) for name, value in parameters.items()],
     }
-    return Section("reproduce", "Reproduce", "How to get here again", told)
+    return Section("reproduce", "Reproduce", "How to get here again", content)
 
 
 def glossary(facts: Facts) -> Section:

@@ -10,7 +10,7 @@ from scipy.stats import f
 
 from superfactor.interpretation.roles import AFTER_NAME
 from superfactor.interpretation.tables import extremes
-from superfactor.report.facts import Facts, ToldSamples
+from superfactor.report.facts import Facts, SampleResults
 from superfactor.report.formats import compact, correlation, label, number, probability
 from superfactor.report.section import Section
 
@@ -41,8 +41,10 @@ def section(facts: Facts) -> Section:
         if s is not None
     ]
     outlines = _outlines(facts)
-    shown, training = (np.vstack([positions(s, blind) for s, _, _ in parts]) for blind in (True, False))
-    told = {
+    shown, training = (
+        np.vstack([positions(s, out_of_fold) for s, _, _ in parts]) for out_of_fold in (True, False)
+    )
+    content = {
         "factors": factor_names(facts),
         "picture": picture(facts),
         "total": sum(len(s) for s, _, _ in parts),
@@ -53,7 +55,7 @@ def section(facts: Facts) -> Section:
     payload = {
         "points": [p for part in parts for p in _points(facts, *part)],
         "names": factor_names(facts),
-        "outOfFold": facts.train.blind is not None,
+        "outOfFold": facts.train.out_of_fold is not None,
         "ranges": [[compact(ends) for ends in ranges(scores, outlines)] for scores in (shown, training)],
         "ellipses": [None if e is None else _ellipse(e) for e in outlines],
         "arrows": _arrows(facts),
@@ -61,14 +63,14 @@ def section(facts: Facts) -> Section:
     scale = facts.page.scale(np.concatenate([s.truth for s, _, _ in parts]), facts.names)
     if scale is not None:
         payload["scale"] = scale
-    return Section("samples", "Samples", "The samples in the space of the factors", told, payload)
+    return Section("samples", "Samples", "The samples in the space of the factors", content, payload)
 
 
 def picture(facts: Facts) -> dict[str, Any]:
     """What the captions of the maps of samples have to say."""
     fold = None if facts.held_out is None else facts.held_out.fold
     return {
-        "out_of_fold": facts.train.blind is not None,
+        "out_of_fold": facts.train.out_of_fold is not None,
         "folds": 0 if fold is None else len(np.unique(fold[fold >= 0])),
         "why_not": facts.not_held_out,
         "outlines": any(own is not None for own in _outlines(facts)),
@@ -76,17 +78,17 @@ def picture(facts: Facts) -> dict[str, Any]:
     }
 
 
-def positions(samples: ToldSamples, blind: bool = True) -> Any:
+def positions(samples: SampleResults, out_of_fold: bool = True) -> Any:
     """Scores (n, r), by models that had not seen the samples if there are any and they are asked for."""
-    return samples.blind if blind and samples.blind is not None else samples.scores
+    return samples.out_of_fold if out_of_fold and samples.out_of_fold is not None else samples.scores
 
 
 def _outlines(facts: Facts) -> list[Ellipse | None]:
     """Where new samples of each class would lie; None of all where samples not seen show no difference."""
-    seen = [s for s in (facts.train, facts.test) if s is not None and s.blind is not None]
+    seen = [s for s in (facts.train, facts.test) if s is not None and s.out_of_fold is not None]
     if not seen or not facts.separates or not facts.page.outlined:
         return [None] * len(facts.groups)
-    scores = np.vstack([s.blind for s in seen])
+    scores = np.vstack([s.out_of_fold for s in seen])
     sorts = np.concatenate([facts.page.sorts(s.truth) for s in seen])
     return [ellipse(scores[sorts == c]) for c in range(len(facts.groups))]
 
@@ -141,7 +143,7 @@ def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
     return np.column_stack([np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin])
 
 
-def _points(facts: Facts, samples: ToldSamples, kept: Any, held_out: int) -> list[list[Any]]:
+def _points(facts: Facts, samples: SampleResults, kept: Any, held_out: int) -> list[list[Any]]:
     """Name, held out?, colour, what is predicted (three entries), places, by whom.
 
     Training samples have two places: by models that had not seen them, and by the one that has.
@@ -150,7 +152,7 @@ def _points(facts: Facts, samples: ToldSamples, kept: Any, held_out: int) -> lis
     if not held_out and (facts.out_of_fold is not None or facts.refitted is not None):
         how, rows = "out of fold", facts.out_of_fold if facts.out_of_fold is not None else facts.refitted
     colours, places = facts.page.colours(samples.truth), [positions(samples)]
-    if samples.blind is not None and not held_out:
+    if samples.out_of_fold is not None and not held_out:
         places.append(samples.scores)
     return [
         [

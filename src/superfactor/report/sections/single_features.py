@@ -10,7 +10,7 @@ import numpy as np
 
 from superfactor.report import formats
 from superfactor.report.facts import Facts
-from superfactor.report.facts.trusted import Trusted
+from superfactor.report.facts.feature_results import FeatureResults
 from superfactor.report.formats import LONGEST_NOTE, correlation, label, number, p_value
 
 # Rows of the table of all features, over all classes, and of those that return.
@@ -44,21 +44,21 @@ _OTHERS: Columns = [
 ]
 
 
-def _told(table: Any, columns: Columns) -> dict[str, Any]:
+def _table(table: Any, columns: Columns) -> dict[str, Any]:
     """Heads, and rows of text."""
     rows = [[write(row[name]) for _, name, write in columns] for row in table.to_dict("records")]
     return {"head": [head for head, _, _ in columns], "rows": rows}
 
 
-def stable(trusted: Trusted) -> dict[str, Any]:
+def stable(feature_results: FeatureResults) -> dict[str, Any]:
     """What is said of the features that return in halves of the samples, and the first of them."""
-    found = trusted.stable
+    found = feature_results.stable
     if found is None:
-        return {"found": False, "why_not": trusted.why_not}
+        return {"found": False, "why_not": feature_results.why_not}
     shown = found.table[found.table["share"] > 0]
     shown = shown.head(max(MOST_STABLE, min(found.n_selected, MOST_EFFECTS)))
     ends = [f"{correlation(a)} to {correlation(b)}" for a, b in zip(shown["low"], shown["high"], strict=True)]
-    told = _told(
+    content = _table(
         shown.assign(ends=ends),
         [
             ("Feature", "feature", label),
@@ -69,26 +69,30 @@ def stable(trusted: Trusted) -> dict[str, Any]:
             ("In 95 % of halves", "ends", str),
         ],
     )
-    told |= {"found": True, "statement": label(found.statement, LONGEST_NOTE), "selected": found.n_selected}
-    return told | {"bound": float(found.bound_without_assumption)}
+    content |= {
+        "found": True,
+        "statement": label(found.statement, LONGEST_NOTE),
+        "selected": found.n_selected,
+    }
+    return content | {"bound": float(found.bound_without_assumption)}
 
 
-def markers(facts: Facts, trusted: Trusted) -> dict[str, Any]:
+def markers(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
     """The markers of each class; classes without any are named."""
-    table, names = trusted.markers, _names(facts)
+    table, names = feature_results.markers, _names(facts)
     without = [name for own, name in names.items() if own not in set(table["class"])]
-    return _told(table, [*_inside(names), *_DIFFER, *_MODEL, *_LOG_ODDS]) | {"without": without}
+    return _table(table, [*_inside(names), *_DIFFER, *_MODEL, *_LOG_ODDS]) | {"without": without}
 
 
-def effects(facts: Facts, trusted: Trusted) -> dict[str, Any]:
+def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
     """The features that go most with the outcome."""
-    table, (by, none) = trusted.effects, facts.page.effect_column
+    table, (by, none) = feature_results.effects, facts.page.effect_column
     columns, words = _columns(facts, table)
     size = np.abs(table[by] - none).to_numpy() if by in table else np.zeros(len(table))
     order = np.lexsort((-size, table["q"].to_numpy()))
     lowest = table["q"].min()
     two = facts.page.right_or_wrong and len(facts.names) == 2
-    return _told(table.iloc[order[:MOST_EFFECTS]], columns) | {
+    return _table(table.iloc[order[:MOST_EFFECTS]], columns) | {
         "words": words,  # columns that are no numbers
         "total": len(table),
         "features": len(facts.view.features),

@@ -38,13 +38,13 @@ def section(facts: Facts) -> Section | None:
         "similarity": [[similarity(q) for q in row] for row in own],
         "shuffled": [None if row is None else similarity(row[1]) for row in by_chance],
     }
-    told = {
+    content = {
         "resamples": int(found.n_resamples),
         "shuffled": null is not None,
         "rows": list(zip(names, own, by_chance, returns.to_numpy().tolist(), strict=True)),
     }
     heading = "Whether the factors come back without some of the samples"
-    return Section("stability", "Stability", heading, told, payload)
+    return Section("stability", "Stability", heading, content, payload)
 
 
 def _quantiles(similarities: Any) -> list[list[float]]:

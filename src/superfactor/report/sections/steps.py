@@ -20,7 +20,7 @@ def blocks(facts: Facts) -> Section | None:
         return None
     together = table[table["factor"] == "all"]
     names = together["block"].tolist()
-    told = {
+    content = {
         "count": len([name for name in names if name != REST]),
         "names": [label(name) for name in names],
         "blocks": [row | {"name": label(row["block"])} for row in together.to_dict("records")],
@@ -33,7 +33,7 @@ def blocks(facts: Facts) -> Section | None:
         ],
     }
     heading = "What each block of features has of the factors"
-    return Section("blocks", "Blocks", heading, told)
+    return Section("blocks", "Blocks", heading, content)
 
 
 def _by_factor(facts: Facts, column: str) -> list[tuple[str, list[Any]]]:
@@ -64,7 +64,7 @@ def confounders(facts: Facts) -> Section | None:
                 "parts": [(part["before"], part["after"], part["chance"]) for part in parts],
             }
         )
-    told = {
+    content = {
         "names": [label(name) for name in found.names],
         "removed": found.removed,
         "all_of_it": found.all_of_it,
@@ -72,4 +72,4 @@ def confounders(facts: Facts) -> Section | None:
         "columns": columns,
         "rows": rows,
     }
-    return Section("confounders", "Confounders", "What confounders had of the factors", told)
+    return Section("confounders", "Confounders", "What confounders had of the factors", content)

@@ -24,7 +24,7 @@ MARKERS_PER_CLASS = 10
 
 
 @dataclass(frozen=True)
-class Trusted:
+class FeatureResults:
     """What the training samples say of single features."""
 
     effects: Any  # DataFrame of `feature_effects`
@@ -34,7 +34,7 @@ class Trusted:
     nearness: Nearness | None  # None where nobody wanted it or it would take long
 
 
-def trusted(
+def feature_results(
     view: FactorView,
     model: Any,
     X: Any,
@@ -45,7 +45,7 @@ def trusted(
     groups: Any,
     stable: Any,
     near: Any,
-) -> Trusted:
+) -> FeatureResults:
     """The tables of features of a model and its training samples, and how near it is to plain methods.
 
     Parameters
@@ -70,7 +70,7 @@ def trusted(
     if near is None and progress.is_quick(np.shape(X), len(view.outputs)):
         near = nearness(model, X, y, covariates=covariates)
     marked = None if markers is None else named(markers)
-    return Trusted(named(effects), marked, stable or None, why, near or None)
+    return FeatureResults(named(effects), marked, stable or None, why, near or None)
 
 
 def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:
