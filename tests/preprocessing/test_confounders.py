@@ -308,9 +308,9 @@ def test_adjustment_needs_less_memory_than_a_copy(monkeypatch):
 
 def test_confounders_that_explain_everything():
     X = table().assign(patient=[f"p{i}" for i in range(30)])
-    with pytest.raises(ValueError, match=r"'patient'.*n_samples=30.*as many levels"):
+    with pytest.raises(ValueError, match=r"'patient'.*n_samples=30.*one level per sample"):
         Adjuster(["patient"]).fit(X.drop(columns=["batch", "age"]))
-    with pytest.raises(ValueError, match="a feature to adjust has to be left"):
+    with pytest.raises(ValueError, match="at least one feature to adjust is required"):
         Adjuster(["batch", "age"], keep=[f"g{j}" for j in range(5)]).fit(table())
 
 
@@ -322,7 +322,7 @@ def test_features_with_missing_values_or_text():
     X.loc[3, "g2"] = np.nan
     with pytest.raises(ValueError, match=r"column 'g2' contains NaN.*LowRankImputer"):
         Adjuster(["batch", "age"]).fit(X)
-    with pytest.raises(ValueError, match="features have to be numbers, and column 'batch' is not"):
+    with pytest.raises(ValueError, match="features must be numbers, and column 'batch' is not"):
         Adjuster(["age"]).fit(table())
     with pytest.raises(ValueError, match="X has no column 'site'"):
         Adjuster(["site"]).fit(table())

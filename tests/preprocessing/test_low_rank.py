@@ -271,7 +271,7 @@ def estimate_and_truth(X, gone, **parameters):
         warnings.simplefilter("always")
         imputer = LowRankImputer(**parameters).fit(holes)
     error = ((imputer.transform(holes) - X) / imputer.scale_)[gone]
-    doubt = [str(w.message) for w in said if "can hardly be told" in str(w.message)]
+    doubt = [str(w.message) for w in said if "error of filled values is uncertain" in str(w.message)]
     return imputer, float(np.sqrt(np.mean(error**2))), doubt
 
 

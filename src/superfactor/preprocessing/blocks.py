@@ -1,4 +1,4 @@
-"""`BlockScaler`: several tables side by side, none of which drowns the others by its size."""
+"""`BlockScaler`: give several tables side by side equal weight, whatever their size."""
 
 from __future__ import annotations
 
@@ -15,40 +15,39 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from superfactor.preprocessing.columns import cut, names_of, positions_of, refuse_missing
 
 SCALINGS = ("mfa", "frobenius", None)
-# Sides up to which the Gram matrix is cheaper than Lanczos steps, and exact.
+# Largest side for which the Gram matrix is used: it is exact and cheaper than Lanczos steps.
 _GRAM_SIDE = 2000
 
 
 class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Multiply each block of columns by one number, so that blocks of any size count alike.
+    """Multiply each block of columns by one number, so that blocks of any size have equal weight.
 
-    Expression has 20,000 columns and clinical chemistry 30: side by side the factors would be those of
-    expression. A weight s on the columns of a block is the same model with s²ξ as that block's weight of
-    reconstruction.
+    If expression has 20,000 columns and clinical chemistry 30, the factors of the joined table would be those
+    of expression. Scaling the columns of a block by s is equivalent to the weight s²ξ of its reconstruction.
 
     Parameters
     ----------
     blocks : dict from name to columns, default=None
         Columns as names, positions, a boolean mask or a slice; `JoinedBlocks.blocks` is such a dict.
-        Columns in no block, such as covariates, stay as they are. None is one block of all columns.
+        Columns in no block, such as covariates, stay unchanged. None is one block of all columns.
     scaling : "mfa", "frobenius" or None, default="mfa"
-        "mfa" divides a block X_b by its largest singular value σ₁(X_b), as multiple factor analysis does:
-        no block can make up the first factor alone. "frobenius" divides by ‖X_b‖: all blocks have the
-        same sum of squares. None changes nothing. All are of the training samples, and of X as it comes:
-        centre or standardise it before.
+        "mfa" divides a block X_b by its largest singular value σ₁(X_b), as multiple factor analysis does: no
+        block can determine the first factor alone. "frobenius" divides by ‖X_b‖: all blocks have the same
+        sum of squares. None changes nothing. The norms are those of the training samples, without
+        centering; centre or standardise X before.
 
     Attributes
     ----------
     scales_ : dict from name to float
-        What each block is multiplied by; 1 for a block of zeros.
+        The factor of each block; 1 for a block of zeros.
     blocks_ : dict from name to list of int
         The positions of the columns of each block.
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     See Also
     --------
-    join_blocks : several tables as one, and its blocks.
-    superfactor.interpretation.block_shares : what each block has of the factors and of the prediction.
+    join_blocks : join several tables of the same samples.
+    superfactor.interpretation.block_shares : the share of each block in the factors and the prediction.
 
     Examples
     --------
@@ -79,7 +78,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"scaling={self.scaling!r}: 'mfa', 'frobenius' or None is required")
         X = self._checked(X, reset=True)
         blocks = block_positions(self.blocks, self)
-        self._refuse_gaps(X, blocks)
+        self._refuse_missing(X, blocks)
         scales = {}
         for name, positions in blocks.items():
             size = _size(cut(X, positions), self.scaling)
@@ -88,14 +87,14 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """X with the columns of every block multiplied by its scale; sparse where X is."""
+        """Return X with the columns of every block multiplied by its scale; sparse if X is."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        self._refuse_gaps(X, self.blocks_)
+        self._refuse_missing(X, self.blocks_)
         return _times(X, self.column_scales.astype(X.dtype))
 
     def inverse_transform(self, X: Any) -> Any:
-        """Columns in their own size again; `X` is what ``transform`` gave."""
+        """Return columns in their original scale; `X` is a result of ``transform``."""
         check_is_fitted(self)
         X = self._checked(X, reset=False, named=False)
         return _times(X, 1 / self.column_scales.astype(X.dtype))
@@ -108,7 +107,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         }
         return validate_data(self, X if named else np.asanyarray(X), reset=reset, **options)
 
-    def _refuse_gaps(self, X: Any, blocks: Mapping[str, list[int]]) -> None:
+    def _refuse_missing(self, X: Any, blocks: Mapping[str, list[int]]) -> None:
         names = names_of(self)
         for name, positions in blocks.items():
             own = [names[j] for j in positions]
@@ -116,7 +115,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @property
     def column_scales(self) -> Any:
-        """What each column ``(n_features_in_,)`` is multiplied by; 1 in no block."""
+        """Return the factor of each column ``(n_features_in_,)``; 1 for columns in no block."""
         scale = np.ones(self.n_features_in_)
         for name, positions in self.blocks_.items():
             scale[positions] = self.scales_[name]
@@ -130,7 +129,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def block_positions(blocks: Any, estimator: Any) -> dict[str, list[int]]:
-    """The columns of each block as positions, of the X that `estimator` has just seen; no column in two."""
+    """Return the column positions of each block in the X of `estimator`; no column may be in two blocks."""
     if blocks is None:
         return {"all": list(range(estimator.n_features_in_))}
     if not isinstance(blocks, Mapping) or not blocks:

@@ -1,4 +1,4 @@
-"""Cells of a user's column: words, numbers, and nothing."""
+"""Cells of a column: text, numbers, and missing values."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether there is nothing in a cell: None, NaN, NaT, NA. What is there equals itself."""
+    """Return whether a cell is missing: None, NaN, NaT or NA. Other values equal themselves."""
     if cell is None:
         return True
     try:
         return bool(cell != cell)
-    except TypeError:  # pandas' NA will not say
+    except TypeError:  # pandas' NA has no truth value
         return True
-    except ValueError:  # an array, which is something, if nothing that belongs here
+    except ValueError:  # an array, which is not missing, although it is no valid cell
         return False
 
 
 def is_category(column: Any) -> bool:
-    """Whether a column is declared to hold categories, by pandas or polars."""
+    """Return whether a column has a categorical type of pandas or polars."""
     kind = str(getattr(column, "dtype", "")).lower()
     return kind.startswith(("category", "categorical", "enum"))
 
 
 def holds_numbers(column: Any) -> bool:
-    """Whether a column holds numbers, or nothing at all: no words, categories, booleans or dates."""
+    """Return whether a column contains numbers or missing values only; not text, booleans or dates."""
     if is_category(column):
         return False
     cells = np.asarray(column)
@@ -43,10 +43,10 @@ def _is_number(cell: Any) -> bool:
 
 
 def holds_unreadable(values: Any) -> bool:
-    """Whether a table, or an array, holds cells that are no numbers and cannot be read as such."""
+    """Return whether a table or array contains cells that cannot be read as numbers."""
     try:
         table = np.asarray(values)
-    except ValueError:  # ragged, which is another mistake
+    except ValueError:  # ragged: another error is raised for it
         return False
     return table.ndim > 0 and table.dtype.kind not in "biufc" and any(map(_is_unreadable, table.flat))
 
@@ -62,7 +62,7 @@ def _is_unreadable(cell: Any) -> bool:
 
 
 def words(column: Any) -> list[str | None]:
-    """Cells as they are written, 1 and not 1.0 for whole numbers; None where there is nothing."""
+    """Return cells as text, 1 and not 1.0 for whole numbers; None for missing values."""
     return [None if is_missing(cell) else _written(cell) for cell in np.asarray(column, object)]
 
 
@@ -72,7 +72,7 @@ def _written(cell: Any) -> str:
 
 
 def floats(column: Any, said: str) -> np.ndarray:
-    """A column of numbers (n,), NaN where there is none; `said` is what a message calls it."""
+    """Return a column of numbers (n,), NaN where missing; `said` is its name in messages."""
     cells = np.asarray(column)
     if cells.dtype.kind == "O":
         cells = np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=object)
@@ -83,6 +83,6 @@ def floats(column: Any, said: str) -> np.ndarray:
 
 
 def listed(names: Sequence[Any], most: int = 10) -> str:
-    """The first names of many, and how many more there are: ``a, b and 3 more``."""
+    """Return the first names and the number of others: ``a, b and 3 more``."""
     shown, more = ", ".join(map(str, names[:most])), len(names) - most
     return f"{shown} and {more} more" if more > 0 else shown

@@ -1,4 +1,4 @@
-"""Columns of a user's table, by name or position: DataFrames of pandas and polars, and arrays."""
+"""Select columns of a table by name or position: pandas and polars DataFrames, and arrays."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from superfactor.spectrum.rows import column_positions
 
 
 def is_frame(X: Any) -> bool:
-    """Has X columns of their own types, as tables of pandas and polars have?"""
+    """Return whether X has columns with types of their own, like pandas and polars DataFrames."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as it is where it is a DataFrame, and else as a 2-D array; words and NaN may be in it.
+    """Return a DataFrame X unchanged and other X as a 2-D array; text and NaN are allowed.
 
     Sets (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
     """
@@ -33,14 +33,14 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def column(X: Any, position: int) -> Any:
-    """One column, a Series or (n,)."""
+    """Return one column, a Series or (n,)."""
     if not is_frame(X):
         return X[:, position]
     return X.iloc[:, position] if hasattr(X, "iloc") else X.get_column(X.columns[position])
 
 
 def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
-    """Columns as floating numbers (n, k), float32 where they are; NaN may be among them."""
+    """Return columns as floats (n, k), float32 if they are float32; NaN is allowed."""
     part: Any
     if not is_frame(X):
         part = cut(X, positions)
@@ -55,11 +55,11 @@ def numbers(X: Any, positions: Sequence[int], said: str) -> Any:
     except ValueError as error:
         if not holds_unreadable(part):
             raise
-        raise ValueError(f"X: {said} have to be numbers{_first_words(X, positions)}; {error}") from error
+        raise ValueError(f"X: {said} must be numbers{_first_words(X, positions)}; {error}") from error
 
 
 def _first_words(X: Any, positions: Sequence[int]) -> str:
-    """The first column of words among those of a DataFrame, for a message."""
+    """Return text that names the first column of a DataFrame without numbers, for a message."""
     if not is_frame(X):
         return ""
     kinds = [np.asarray(column(X, j)).dtype.kind for j in positions]
@@ -68,7 +68,7 @@ def _first_words(X: Any, positions: Sequence[int]) -> str:
 
 
 def cut(X: Any, positions: Sequence[int]) -> Any:
-    """Columns of an array or sparse matrix, a view where they stand side by side."""
+    """Return columns of an array or sparse matrix, as a view if they are adjacent."""
     first, last = (positions[0], positions[-1]) if len(positions) else (0, -1)
     if list(positions) == list(range(first, last + 1)):
         return X[:, first : last + 1]
@@ -76,12 +76,12 @@ def cut(X: Any, positions: Sequence[int]) -> Any:
 
 
 def refuse_missing(values: Any, names: Sequence[str], said: str) -> None:
-    """Raise a ValueError that names the first column (of k) with NaN, infinity or a number out of range.
+    """Raise a ValueError that names the first of k columns with NaN, infinity or a number out of range.
 
-    `said` is who minds NaN.
+    `said` states which columns must not contain NaN.
     """
     stored = values.data if sp.issparse(values) else values
-    # The sum is finite whenever all numbers are, save for overflow: one pass, no array of flags.
+    # The sum is finite if all numbers are, except for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.sum(stored, dtype=np.float64))
     for name, own in () if finite else _each(values, names):
@@ -96,8 +96,8 @@ def refuse_missing(values: Any, names: Sequence[str], said: str) -> None:
 
 
 def refuse_large(values: Any, names: Sequence[str]) -> None:
-    """Raise a ValueError that names the first column (of k) with a number whose square is out of range."""
-    most = float(np.finfo(values.dtype).max) ** 0.45  # so that sums of many squares are in it, too
+    """Raise a ValueError that names the first of k columns with a number whose square is out of range."""
+    most = float(np.finfo(values.dtype).max) ** 0.45  # so that sums of many squares are in range, too
     if _size(values.data if sp.issparse(values) else values) < most:
         return
     for name, own in _each(values, names):
@@ -109,14 +109,14 @@ def refuse_large(values: Any, names: Sequence[str]) -> None:
 
 
 def _size(values: Any) -> float:
-    """The largest absolute value, NaN left aside, without an array of absolute ones."""
+    """Return the largest absolute value, ignoring NaN, without an array of absolute values."""
     return float(
         max(np.fmax.reduce(values, axis=None, initial=0), -np.fmin.reduce(values, axis=None, initial=0))
     )
 
 
 def _each(values: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The columns one by one; of a sparse matrix what it stores of them."""
+    """Yield names and columns; for a sparse matrix, the stored entries of each column."""
     if sp.issparse(values):
         values = values.tocsc()
         return ((name, values[:, [j]].data) for j, name in enumerate(names))
@@ -124,7 +124,10 @@ def _each(values: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
 
 
 def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:
-    """Columns of the X an estimator has just seen, by name, position, mask or slice; None is none of them."""
+    """Return positions of columns in the X of an estimator; None selects no column.
+
+    `columns` are names, positions, a mask or a slice.
+    """
     if columns is None:
         return []
     n_features = estimator.n_features_in_
@@ -137,8 +140,8 @@ def positions_of(columns: Any, estimator: Any, said: str) -> list[int]:
         return list(range(n_features))[columns]
     if names is None and _are_names(columns):
         raise ValueError(
-            f"{said}: X has no column names here; use positions, or give the step before "
-            "set_output(transform='pandas'), which keeps them"
+            f"{said}: X has no column names here; use positions, or call set_output(transform='pandas') on "
+            "the previous step, which keeps them"
         )
     return column_positions(columns, n_features, None if names is None else list(names), said)
 
@@ -150,7 +153,7 @@ def _are_names(columns: Any) -> bool:
 
 
 def names_of(estimator: Any) -> list[str]:
-    """The names of the columns an estimator was fitted to; x0, x1, … where they have none."""
+    """Return the names of the columns that an estimator was fitted to; x0, x1, … if they have none."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         return [f"x{j}" for j in range(estimator.n_features_in_)]

@@ -4,15 +4,15 @@ With the missing entries of Z (n, p) filled, μ its column means and Z − 1μ�
 
     Ẑ = 1μᵀ + U_q diag(σ_k − s²/σ_k) V_qᵀ        where entries are missing,
 
-and only σ_k > s count. s² is the mean of the squared singular values beyond q, divided by the share of
-entries that are observed: a filled entry lies on the factors and shows no noise. Factors that explain much
-are taken as they are, those near the noise hardly count, so that q may be generous.
+and only factors with σ_k > s are used. s² is the mean of the squared singular values beyond q, divided by the
+share of observed entries, because filled entries lie on the factors and have no noise. Strong factors hardly
+change, and factors near the noise are shrunk to almost 0, so q may be larger than necessary.
 
-Where the iteration stands still each row solves, for its observed entries o,
+At the fixed point, each row satisfies, for its observed entries o,
 
-    h = (V_oᵀV_o + diag(s²/(σ_k² − s²)))⁻¹ V_oᵀ(z_o − μ_o),        ẑ = μ + Vh,
+    h = (V_oᵀV_o + diag(s²/(σ_k² − s²)))⁻¹ V_oᵀ(z_o − μ_o),        ẑ = μ + Vh.
 
-which is the way to fill new samples. One fixed point serves both.
+The same formula fills new samples.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ import numpy as np
 
 from superfactor._arrays import Array
 
-# Entries of a block of rows that are worked on at a time.
+# Entries of a block of rows that is processed at a time.
 _BLOCK = 200_000
-# And of new samples, which need several arrays of this size.
+# The same for new samples, which need several arrays of this size.
 _NEW_BLOCK = 50_000
-# Directions that Anderson's mixing keeps; more gain nothing on the microarrays.
+# Directions that Anderson acceleration keeps; more gain nothing on the microarrays.
 _DEPTH = 3
-# It starts where steps are below this (in standard deviations): far from the end it may lead astray.
+# Acceleration starts when steps are below this (in standard deviations); earlier it may diverge.
 _NEAR = 3e-2
-# Up to so many samples or features, a table is factorized by the eigenvectors of its Gram matrix.
+# With at most this many samples or features, the eigenvectors of the Gram matrix are used.
 _SMALL = 500
-# And else by subspace iteration with so many more vectors than are wanted, and first with so many steps.
+# Otherwise subspace iteration: additional vectors, and number of steps in the first factorization.
 _MORE, _FIRST_STEPS = 10, 5
-# A ridge that only matters where nothing else determines h.
+# A ridge that makes h unique if nothing else determines it.
 _TINY = 1e-8
 
 
 @dataclass(frozen=True)
 class FillingFactors:
-    """What fills a table whose columns are standardised."""
+    """Factors that fill a table with standardised columns."""
 
     mean: Array  # μ (p,)
     components: Array  # Vᵀ (q, p), orthonormal rows
     ridge: Array  # s²/(σ_k² − s²) (q,)
-    codes: Array  # (n, q), the shrunken U diag(σ_k − s²/σ_k) of the table they were learned from
-    basis: Array | None = None  # (p, k), from which those of a table that differs little are found
+    codes: Array  # (n, q), the shrunken U diag(σ_k − s²/σ_k) of the training table
+    basis: Array | None = None  # (p, k), start of the subspace iteration for a similar table
 
     def blocks_of(self, rows: Array) -> Iterator[Array]:
-        """The rows, as many at a time as `filled` takes without a table of its own."""
+        """Yield blocks of rows that `filled` can process with little memory."""
         q, p = self.components.shape
         step = max(_NEW_BLOCK // max(p, q * q), 1)
         return (rows[first : first + step] for first in range(0, len(rows), step))
 
     def filled(self, rows: Array, missing: Array) -> Array:
-        """ẑ of all entries of rows (b, p) by those that are not `missing`, (b, p) of bool."""
+        """Return ẑ of all entries of rows (b, p), given those that are not `missing` (b, p), bool."""
         V = self.components
         seen = rows - self.mean
         seen[missing] = 0.0
@@ -67,9 +67,9 @@ class FillingFactors:
         return self.mean + codes @ V
 
     def _grams(self, missing: Array) -> Array:
-        """V_oᵀV_o of each row, (b, q, q)."""
+        """Return V_oᵀV_o of each row, (b, q, q)."""
         V, (b, p), q = self.components, missing.shape, len(self.components)
-        if p * q * q <= _BLOCK:  # few enough products of components to have them all at once
+        if p * q * q <= _BLOCK:  # all products of components fit in memory
             products = (V[:, None, :] * V).reshape(q * q, p)
             return (~missing @ products.T).reshape(b, q, q)
         grams = np.empty((b, q, q))
@@ -82,7 +82,7 @@ class FillingFactors:
 
 @dataclass
 class Completion:
-    """A table on its way to being complete."""
+    """A table whose missing entries are filled by iteration."""
 
     table: Array  # (n, p), C-contiguous, standardised, missing entries filled; changed in place
     missing: Array  # (m,), positions in the flattened table, ascending
@@ -91,7 +91,7 @@ class Completion:
 
     @property
     def fill(self) -> Array:
-        """Values of the missing entries, (m,)."""
+        """Return the values of the missing entries, (m,)."""
         return self.table.reshape(-1)[self.missing]
 
     @fill.setter
@@ -99,7 +99,7 @@ class Completion:
         self.table.reshape(-1)[self.missing] = values
 
     def run(self, rank: int, tol: float, max_iter: int) -> FillingFactors:
-        """Iterate from the present fill until it moves by less than `tol` (root mean square)."""
+        """Iterate from the current fill until it changes by less than `tol` (root mean square)."""
         mixing = _Anderson()
         observed = 1 - len(self.missing) / self.table.size
         self.n_iter, self.change = 0, 0.0
@@ -116,11 +116,11 @@ class Completion:
             if self.change <= tol or self.n_iter == max_iter:
                 self.fill = new
                 return factors
-            del factors  # half of X where they are many
+            del factors  # up to half the size of X
             self.fill = mixing.next(new, step, self.change)
 
     def _filled_by(self, factors: FillingFactors) -> Array:
-        """Ẑ at the missing entries, by blocks of rows: a second table would be a second X."""
+        """Return Ẑ at the missing entries; blocks of rows avoid a second table of the size of X."""
         n, p = self.table.shape
         found = np.empty(len(self.missing), dtype=self.table.dtype)
         step = max(_BLOCK // p, 1)
@@ -135,9 +135,9 @@ class Completion:
 
 
 def factorize(table: Array, rank: int, observed: float, start: Array | None = None) -> FillingFactors:
-    """The shrunken factors of a filled table (n, p), `observed` being the share of its known entries.
+    """Return the shrunken factors of a filled table (n, p); `observed` is the share of observed entries.
 
-    `start` is the basis of a table that differs little, from which a large one is factorized sooner.
+    `start` is the basis of a similar table; it speeds up the factorization of large tables.
     """
     n, p = table.shape
     mean = table.mean(axis=0, dtype=np.float64).astype(table.dtype)
@@ -162,12 +162,12 @@ def factorize(table: Array, rank: int, observed: float, start: Array | None = No
     )
 
 
-# Each gives the largest σ_k² (k,), descending and not 0, UΣ (n, k), V (p, k), and the sum of all σ².
+# The largest σ_k² (k,), descending and not 0, UΣ (n, k), V (p, k), and the sum of all σ².
 _Leading = tuple[Array, Array, Array, float]
 
 
 def _by_rows(table: Array, mean: Array, rank: int) -> _Leading:
-    """From the eigenvectors of ZZᵀ (n, n), centred."""
+    """Use the eigenvectors of the centred ZZᵀ (n, n)."""
     gram = _double(table @ table.T)
     gram -= gram.mean(axis=0)
     gram -= gram.mean(axis=1)[:, None]
@@ -178,16 +178,16 @@ def _by_rows(table: Array, mean: Array, rank: int) -> _Leading:
 
 
 def _by_columns(table: Array, mean: Array, rank: int) -> _Leading:
-    """From the eigenvectors of ZᵀZ (p, p), centred."""
+    """Use the eigenvectors of the centred ZᵀZ (p, p)."""
     gram = _double(table.T @ table) - len(table) * np.outer(_double(mean), _double(mean))
     squares, vectors = _eigen(gram, rank, table.dtype)
     return squares, table @ vectors - mean @ vectors, vectors, float(np.trace(gram))
 
 
 def _iterated(table: Array, mean: Array, rank: int, start: Array | None) -> _Leading:
-    """By subspace iteration: neither ZZᵀ nor ZᵀZ is formed where both are large.
+    """Use subspace iteration, which forms neither ZZᵀ nor ZᵀZ.
 
-    The table changes little from one fill to the next, so that one step from the basis before is enough.
+    The table changes little from one fill to the next, so one step from the previous basis is enough.
     """
     n, p = table.shape
     if start is None:
@@ -205,7 +205,7 @@ def _iterated(table: Array, mean: Array, rank: int, start: Array | None) -> _Lea
 
 
 def _eigen(gram: Array, most: int, dtype: Any) -> tuple[Array, Array]:
-    """The largest eigenvalues of a Gram matrix, those that are 0 but for rounding left out, and vectors."""
+    """Return the largest eigenvalues of a Gram matrix that are not 0 up to rounding, and eigenvectors."""
     squares, vectors = np.linalg.eigh(gram)
     squares, vectors = squares[::-1][:most], vectors[:, ::-1][:, :most]
     kept = squares > max(squares[0], 0.0) * np.finfo(dtype).eps * len(gram)
@@ -217,10 +217,10 @@ def _double(values: Array) -> Array:
 
 
 class _Anderson:
-    """Anderson's mixing: the next point from the last few steps, as if the map were linear.
+    """Anderson acceleration: extrapolate from the last few steps as if the map were linear.
 
-    Steps that grow are taken as a sign that it is not: then it forgets and begins again. Directions are kept
-    in single precision, half the memory; the point itself is not.
+    If steps grow, the map is not linear enough, and the history is cleared. Directions are stored in single
+    precision to save memory; the point itself is not.
     """
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ class _Anderson:
         self.length = np.inf
 
     def next(self, new: Array, step: Array, length: float) -> Array:
-        """The point to go on from, the map having led to `new` by a `step` of this length."""
+        """Return the next point, after the map has led to `new` by a `step` of this length."""
         if length > self.length:
             self.forget()
         self.length = length

@@ -1,11 +1,11 @@
-"""`Adjuster`: what a batch, a site or an age explains of the features leaves them.
+"""`Adjuster`: subtract from the features what a batch, a site or an age explains of them.
 
-With Z (n, q) the confounders of the training samples, words as indicators of all levels, centred:
+With Z (n, q) the centred confounders of the training samples, categories as indicators of all levels:
 
-    B = Z⁺X,   X ← X − ZB,
+    B = Z⁺X,   X ← X − ZB.
 
-so that every column of X, and every factor made of them, is uncorrelated with Z in the training samples.
-A new sample has (z − z̄)B taken off with the same z̄ and B.
+In the training samples, every column of X and every factor of X is then uncorrelated with Z. From a new
+sample, (z − z̄)B is subtracted with the same z̄ and B.
 """
 
 from __future__ import annotations
@@ -31,53 +31,54 @@ from superfactor.preprocessing.columns import (
 )
 from superfactor.preprocessing.levels import LevelIndicators
 
-# Whole numbers in y are classes up to so many different ones, and else measured.
+# Whole numbers in y are classes up to this many different values; with more they are measurements.
 MOST_CLASSES = 20
-# Entries of a block of columns that are worked on at a time, and how few columns are not worth a block.
+# Entries of a block of columns that is processed at a time, and the fewest columns of a block.
 _BLOCK, _NARROWEST = 1_000_000, 8
 
 
 class Adjuster(TransformerMixin, BaseEstimator):
-    """Remove from the features what confounders among the columns of X explain of them.
+    """Subtract from the features what confounders among the columns of X explain of them.
 
-    Confounders (batch, site, scanner) leave X; covariates, on the contrary, enter the classifier. A
-    column may be both: name it in `keep` too.
+    Confounders (batch, site, scanner) are removed from X, whereas covariates enter the classifier. A column
+    may be both: then name it in `keep` too.
 
     Parameters
     ----------
     confounders : column name(s), position(s) or boolean mask, default=()
-        Columns of X. Words, categories, booleans and whole numbers of up to ten different values
-        (codes 1, 2, 3 of batches) are categories with an indicator for every level; other numbers are
-        numbers, of which a straight line is removed.
+        Columns of X. Text, categories, booleans and whole numbers of up to ten different values (codes 1,
+        2, 3 of batches) are categories, with an indicator for every level. From other numbers a linear
+        effect is removed.
     keep : column name(s), position(s) or boolean mask, default=()
-        Columns, such as covariates, that stay as they are; NaN and words may be in them.
+        Columns, such as covariates, that stay unchanged; they may contain NaN and text.
     spare_y : bool, default=False
-        Learn the effect of the confounders beside that of y, and remove the former alone: B = (Z − YY⁺Z)⁺X.
-        For batches that hold unequal shares of the classes, with which the classes would leave too. What
-        cannot be told from y stays. ``fit`` needs y and learns from the samples that have a label alone;
-        ``transform`` needs none, and adjusts everybody.
+        Estimate the effect of the confounders jointly with that of y, and remove the former only:
+        B = (Z − YY⁺Z)⁺X. Use it if batches have unequal shares of the classes; otherwise differences between
+        classes are partly removed too. Effects that cannot be separated from y stay. ``fit`` requires y and
+        uses labelled samples only; ``transform`` does not need y and adjusts all samples.
     shrink : bool, default=False
-        Remove of each feature the less, the more its difference between batches may be chance:
-        ``max(0, 1 − k·s²/‖ZB‖²)`` of it, k the rank of Z and s² the variance within (James and Stein). For
-        few samples, where least squares takes chance differences for effects and adds noise to new samples.
+        Remove less from a feature if its difference between batches may be due to chance: the share
+        ``max(0, 1 − k·s²/‖ZB‖²)``, with k the rank of Z and s² the variance within batches (James and
+        Stein). Useful for few samples, where least squares fits chance differences and adds noise to new
+        samples.
 
     Attributes
     ----------
     confounders_ : list of str
-        Their names.
+        Names of the confounders.
     levels_ : dict from str to list of str
-        The levels of those that are categories.
+        The levels of categorical confounders.
     mean_ : ndarray of shape (q,)
-        z̄, in the columns ``confounder_names_``, over samples where it is known.
+        z̄, in the columns ``confounder_names_``, over samples with known values.
     coef_ : ndarray of shape (q, n_adjusted)
-        B: what one unit more of a column of Z adds to each feature.
+        B: the change of each feature per unit of a column of Z.
     confounder_names_ : list of q str
-        ``batch=A`` for an indicator.
+        Names of the columns of Z, such as ``batch=A`` for an indicator.
     kept_ : list of int
-        The positions of the columns that ``transform`` hands on.
+        The positions of the columns that ``transform`` returns.
     explained_ : float
         The share of the variance of the features that was removed from the training samples.
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     See Also
     --------
@@ -85,17 +86,16 @@ class Adjuster(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Where a confounder is NaN, or a level that was not there at ``fit``, nothing of it is removed (z =
-    z̄), and one UserWarning says in how many samples.
+    If a confounder is NaN, or has a level that did not occur at ``fit``, nothing is removed for it (z = z̄).
+    One UserWarning reports the number of such samples.
 
-    If the classes are distributed unevenly over the batches, what differs between batches cannot be told
-    from what differs between classes: the part of the classes that the batches explain leaves too.
+    If the classes are distributed unevenly over the batches, differences between batches and differences
+    between classes cannot be separated: the part of the classes that the batches explain is removed too.
 
-    Beside X, ``fit`` needs less than another X of memory, and ``transform`` its output and as much again. A
-    DataFrame, or confounders that stand between features, cost a copy of the features more.
+    In addition to X, ``fit`` needs less memory than a copy of X, and ``transform`` twice the size of its
+    output. A DataFrame, or confounders between the features, require one more copy of the features.
 
-    Fit it on training samples only, as a Pipeline does; otherwise test samples have a part in what is
-    removed.
+    Fit it on training samples only, as a Pipeline does; otherwise test samples influence what is removed.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
         X : DataFrame or array-like of shape (n_samples, n_features)
             The features and, among its columns, the confounders.
         y : labels or targets (n_samples,) or (n_samples, n_targets)
-            Ignored without `spare_y`. With it, samples where y is None or NaN have no part in ``fit``: what
-            is class and what is batch cannot be told apart in them. (A code such as -1 is a class here.)
+            Ignored without `spare_y`. With it, samples where y is None or NaN are not used, since class and
+            batch cannot be separated in them. (A code such as -1 is a class here.)
         """
         X = checked_table(self, X, reset=True)
         spared = np.empty((X.shape[0], 0))
@@ -141,8 +141,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
         self._adjusted = [j for j in range(self.n_features_in_) if j not in others]
         if not self._adjusted:
             raise ValueError(
-                f"confounders={self.confounders!r}, keep={self.keep!r}: a feature to adjust has to be left, "
-                f"but X has n_features={self.n_features_in_} in all"
+                f"confounders={self.confounders!r}, keep={self.keep!r}: at least one feature to adjust is "
+                f"required, but X has n_features={self.n_features_in_}"
             )
         self.kept_: list[int] = sorted({*self._adjusted, *keep})
         names = names_of(self)
@@ -164,14 +164,14 @@ class Adjuster(TransformerMixin, BaseEstimator):
         return self
 
     def _least_squares(self, Z: Any, features: Any, spared: Any) -> None:
-        """Learn B (q, p) beside what is spared, a basis (n, m); and which features are nothing but ZB."""
+        """Estimate B (q, p) jointly with the basis `spared` (n, m), and find features that equal ZB."""
         n, q = Z.shape
         U, scaled = column_space(Z - spared @ (spared.T @ Z), self.mean_)
         k = U.shape[1]
         if q and k >= n - 1:
             raise ValueError(
-                f"confounders={self.confounders!r}: they tell all n_samples={n} from each other, as "
-                "a category with as many levels as samples does, and explain everything; fewer are required"
+                f"confounders={self.confounders!r}: they distinguish all n_samples={n}, as a category with "
+                "one level per sample does, and explain everything; fewer are required"
             )
         p, free = features.shape[1], max(n - 1 - k - spared.shape[1], 1)
         self.coef_: Any = np.empty((q, p))
@@ -181,7 +181,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
             constant = np.ptp(block, axis=0) == 0
             block -= block.mean(axis=0)
             inside = U.T @ block  # (k, columns)
-            inside[:, constant] = 0.0  # constants stay exactly so
+            inside[:, constant] = 0.0  # constant features stay exactly constant
             own[part], total[part] = _squares(inside), _squares(block)
             if self.shrink:
                 within = total[part] - own[part] - _squares(spared.T @ block)
@@ -190,12 +190,12 @@ class Adjuster(TransformerMixin, BaseEstimator):
             block -= Z @ self.coef_[:, part]
             left[part] = _squares(block)
         self.explained_: float = 1 - float(left.sum() / total.sum()) if total.sum() > 0 else 0.0
-        # What is left of these is rounding, which a StandardScaler would take for a feature.
+        # Only rounding is left of these features; a StandardScaler would scale it up.
         self._flat = np.flatnonzero((own > 0) & (total - own <= 1e-12 * total))
         self._flat_mean = features[:, self._flat].mean(axis=0, dtype=np.float64)
 
     def transform(self, X: Any) -> Any:
-        """The features without what confounders explain of them.
+        """Return the features without what confounders explain of them.
 
         Parameters
         ----------
@@ -203,17 +203,18 @@ class Adjuster(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        adjusted : array of shape (n_samples, n_features less the confounders that are not in `keep`)
-            In the order of X. A DataFrame where `keep` has words in a DataFrame; and see ``set_output``.
+        adjusted : array of shape (n_samples, n_features minus confounders that are not in `keep`)
+            In the order of X. A DataFrame if columns in `keep` of a DataFrame contain text; see also
+            ``set_output``.
         """
         return self._handed_on(X, adjust=True)
 
     def unadjusted(self, X: Any) -> Any:
-        """The same columns with nothing removed: what ``transform`` is compared with."""
+        """Return the same columns as ``transform`` with nothing removed, for comparison."""
         return self._handed_on(X, adjust=False)
 
     def confounder_parts(self, X: Any) -> list[Any]:
-        """The columns of Z (n_samples, levels or 1) of each confounder, NaN where it is not known."""
+        """Return the columns of Z (n_samples, levels or 1) of each confounder, NaN where not known."""
         check_is_fitted(self)
         Z = self._encoded(checked_table(self, X, reset=False))
         return [Z[:, group] for group in LevelIndicators(self.confounders_, self._levels).groups]
@@ -241,7 +242,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         return out
 
     def _adjust(self, features: Any, Z: Any) -> Any:
-        """X − ZB; the mean where confounders explain a feature to the last digit."""
+        """Return X − ZB; the mean for features that confounders explain completely."""
         adjusted = np.empty_like(features, order="C")
         for part in _column_blocks(*features.shape):
             adjusted[:, part] = features[:, part] - Z @ self.coef_[:, part]
@@ -253,7 +254,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         return adjusted
 
     def _with_words(self, X: Any, features: Any) -> Any:
-        """What is kept holds words: a DataFrame where X is one, and else an array of objects."""
+        """Return kept columns that contain text: a DataFrame if X is one, otherwise an array of objects."""
         own = {j: features[:, k] for k, j in enumerate(self._adjusted)}
         columns = [own[j] if j in own else column(X, j) for j in self.kept_]
         if not is_frame(X):
@@ -274,7 +275,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
         return features
 
     def _encoded(self, X: Any) -> Any:
-        """Z (n, q), NaN where unknown."""
+        """Return Z (n, q), NaN where unknown."""
         if not self._confounders:
             return np.empty((X.shape[0], 0))
         coding = LevelIndicators(self.confounders_, self._levels)
@@ -284,21 +285,21 @@ class Adjuster(TransformerMixin, BaseEstimator):
         groups = LevelIndicators(self.confounders_, self._levels).groups
         said = []
         for name, group in zip(self.confounders_, groups, strict=True):
-            # Words of which none was known at fit have no level, hence no column.
+            # A categorical confounder that was always missing at fit has no level and no column.
             own = Z[:, group]
             count = int(np.isnan(own).any(axis=1).sum()) if own.shape[1] else len(Z)
             if count:
                 said.append(f"{name!r} in {count} of {len(Z)}")
         if said:
             warnings.warn(
-                f"confounders: {', '.join(said)} samples has no value, or one that was not there at "
-                "fit; nothing of it is removed from them",
+                f"confounders: {', '.join(said)} samples has no value, or one that did not occur at fit; "
+                "nothing is removed for it in these samples",
                 UserWarning,
                 stacklevel=4,
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns that ``transform`` hands on."""
+        """Return names of the columns that ``transform`` returns."""
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)[self.kept_]
 
@@ -313,7 +314,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
 
 
 def _labelled(X: Any, y: Any) -> tuple[Any, Any]:
-    """The samples of X that have a label, and an orthonormal basis (n, m) of what their labels tell."""
+    """Return the labelled samples of X, and an orthonormal basis (n, m) of their encoded labels."""
     if y is None:
         raise ValueError("y=None: spare_y=True requires y to be passed, but the target y is None")
     y = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
@@ -333,8 +334,8 @@ def _labelled(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _as_classes(values: Any) -> Any:
-    """Numbers as words where they are few and whole, which are codes of classes."""
-    if values.dtype.kind == "O":  # as gaps among them make numbers
+    """Return whole numbers of few different values, which are class codes, as text; others unchanged."""
+    if values.dtype.kind == "O":  # numbers with missing values may be objects
         values = np.array(values.tolist())
     if values.dtype.kind not in "iuf":
         return values
@@ -345,26 +346,26 @@ def _as_classes(values: Any) -> Any:
 
 
 def _column_blocks(n: int, p: int) -> Iterator[slice]:
-    """All p columns, some at a time: in double precision all of a float32 table are two more of it."""
+    """Return slices of all p columns; blocks avoid a copy of the whole table in double precision."""
     step = max(_BLOCK // n, _NARROWEST)
     return (slice(first, min(first + step, p)) for first in range(0, p, step))
 
 
 def _squares(columns: Any) -> Any:
-    """The sum of squares of each column."""
+    """Return the sum of squares of each column."""
     return np.einsum("ij,ij->j", columns, columns)
 
 
 def _beyond_chance(own: Any, chance: Any) -> Any:
-    """The share of each sum of squares `own` that exceeds what chance contributes to it."""
+    """Return the share of each sum of squares `own` that exceeds the part `chance` due to chance."""
     return np.clip(1 - np.divide(chance, own, out=np.zeros_like(own), where=own > 0), 0, 1)
 
 
 def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
-    """U (n, k), an orthonormal basis of the columns of Z (n, q), and M (q, k) with Z⁺ = MUᵀ.
+    """Return U (n, k), an orthonormal basis of the columns of Z (n, q), and M (q, k) with Z⁺ = MUᵀ.
 
-    Z is centred, and `mean` (q,) what was taken off: a column that is rounding beside it never varied.
-    Columns are brought to one size first, so that their units decide nothing.
+    Z is centred by `mean` (q,). A column that is only rounding compared with its mean is constant. Columns
+    are scaled to equal norm first, so that their units do not matter.
     """
     n, q = Z.shape
     size = np.sqrt(np.sum(Z**2, axis=0))
@@ -376,5 +377,5 @@ def column_space(Z: Any, mean: Any) -> tuple[Any, Any]:
 
 
 def _centred(Z: Any, mean: Any) -> Any:
-    """z − z̄, and nothing where z is not known."""
+    """Return z − z̄, and 0 where z is not known."""
     return np.where(np.isnan(Z), 0.0, Z - mean)

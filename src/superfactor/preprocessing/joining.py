@@ -1,4 +1,4 @@
-"""`join_blocks`: several tables of the same samples as one, and who was lost on the way."""
+"""`join_blocks`: join several tables of the same samples, and list samples that are left out."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class JoinedBlocks:
     Attributes
     ----------
     table : DataFrame of shape (n_samples, all columns)
-        Samples in the order in which they first occur; NaN in the blocks that a sample does not have.
+        Samples in the order in which they first occur; NaN in blocks that do not contain the sample.
     blocks : dict from name to slice
-        Where the columns of each block stand, as `BlockScaler` takes them. They are positions, so that
-        they hold for the array that a scaler makes of the table, and whatever columns are added behind.
+        The columns of each block, in the form that `BlockScaler` accepts. Slices of positions are also valid
+        for the array that a scaler returns, and if columns are appended.
     lost : DataFrame with the columns ``sample``, ``block`` and ``reason``
-        One row for each sample that is not in `table`, with the blocks that have it; its name is None
-        where a row has none.
+        One row for each sample that is not in `table`, with the blocks that contain it. The name is None for
+        a row without a name.
 
     Examples
     --------
@@ -57,12 +57,12 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
     Parameters
     ----------
     blocks : dict from name to DataFrame, or MuData
-        One sample a row. Of a MuData the matrices ``X`` of its modalities, by ``obs_names``.
+        One sample per row. For a MuData, the matrices ``X`` of its modalities are joined by ``obs_names``.
     on : str, optional
-        The column, in every table, with the names of the samples; by default their index.
+        The column of every table that contains the names of the samples; by default the index.
     how : "outer" or "inner", default="outer"
-        "outer" keeps everybody: a sample without a block has NaN there, which `LowRankImputer` fills in.
-        "inner" keeps those that are in all blocks.
+        "outer" keeps all samples; a sample that is not in a block has NaN there, which `LowRankImputer` can
+        fill. "inner" keeps samples that are in all blocks.
 
     Returns
     -------
@@ -72,9 +72,8 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
 
     Notes
     -----
-    Names of samples that are numbers in one table and text in another are compared as text. The same name
-    twice in a table is refused, and so are tables that have no sample in common. Rows without a name are
-    lost.
+    Names that are numbers in one table and text in another are compared as text. A name that occurs twice in
+    a table is an error, and so are tables without a common sample. Rows without a name are left out.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
     tables = _alike(tables)
     for name, table in tables.items():
         _refuse_twice(name, table)
-    samples = _everybody(tables)
+    samples = _all_samples(tables)
     if how == "inner":
         samples, absent = _in_all(tables, samples)
         lost += absent
@@ -125,7 +124,7 @@ def join_blocks(blocks: Any, *, on: str | None = None, how: str = "outer") -> Jo
 
 
 def distinct_names(blocks: Mapping[str, Sequence[str]], wanted: Collection[str] = ()) -> dict[str, list[str]]:
-    """Names of the columns of each block, ``block:column`` where several have the same, or where wanted."""
+    """Return column names of each block: ``block:column`` if several blocks share a name, or if wanted."""
     counts = Counter(column for columns in blocks.values() for column in columns)
     return {
         block: [
@@ -137,7 +136,7 @@ def distinct_names(blocks: Mapping[str, Sequence[str]], wanted: Collection[str] 
 
 
 def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
-    """A dict of DataFrames, whatever it was."""
+    """Return the blocks as a dict of DataFrames."""
     if isinstance(getattr(blocks, "mod", None), Mapping):
         if on is not None:
             raise ValueError(f"on={on!r}: the samples of a MuData are its obs_names; None is required")
@@ -154,7 +153,7 @@ def _tables(blocks: Any, on: str | None) -> dict[str, DataFrame]:
 
 
 def _by_sample(tables: dict[str, DataFrame], on: str | None) -> dict[str, DataFrame]:
-    """The tables with the names of the samples as index."""
+    """Return the tables with the names of the samples as index."""
     if on is None:
         return tables
     for name, table in tables.items():
@@ -164,7 +163,7 @@ def _by_sample(tables: dict[str, DataFrame], on: str | None) -> dict[str, DataFr
 
 
 def _alike(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
-    """Names of samples as text in all tables where some have numbers and others text."""
+    """Convert the names of samples to text in all tables if their types differ."""
     kinds = {table.index.inferred_type for table in tables.values()}
     if len(kinds) == 1:
         return tables
@@ -172,7 +171,7 @@ def _alike(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
 
 
 def _text(index: Index) -> list[str]:
-    """7 for 7.0: numbers beside an empty cell have been read as decimal ones."""
+    """Return names as text, 7 for 7.0: a column of integers with empty cells is read as floats."""
     plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in index]
     return [str(value).strip() for value in plain]
 
@@ -189,19 +188,17 @@ def _refuse_twice(name: str, table: DataFrame) -> None:
         raise ValueError(f"blocks[{name!r}]: no columns besides the names; at least one is required")
 
 
-def _everybody(tables: dict[str, DataFrame]) -> list[Any]:
-    """All samples in the order in which they first occur."""
+def _all_samples(tables: dict[str, DataFrame]) -> list[Any]:
+    """Return all samples in the order in which they first occur."""
     counts = Counter(sample for table in tables.values() for sample in table.index)
     if len(tables) > 1 and max(counts.values(), default=0) < 2:
         seen = ", ".join(f"{str(t.index[0])!r} in {name!r}" for name, t in tables.items() if len(t))
-        raise ValueError(
-            f"blocks: no sample is in two of them ({seen}); the names of the samples have to agree"
-        )
+        raise ValueError(f"blocks: no sample is in two of them ({seen}); the names of the samples must agree")
     return list(counts)
 
 
 def _in_all(tables: dict[str, DataFrame], samples: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Those in all tables, and rows of `lost` for the others."""
+    """Return samples that are in all tables, and rows of `lost` for the others."""
     members = {name: set(table.index) for name, table in tables.items()}
     kept, lost = [], []
     for sample in samples:
@@ -217,7 +214,7 @@ def _in_all(tables: dict[str, DataFrame], samples: list[Any]) -> tuple[list[Any]
 
 
 def _renamed(tables: dict[str, DataFrame]) -> dict[str, DataFrame]:
-    """Column names as text, ``block:column`` where several blocks have the same."""
+    """Return tables with column names as text, ``block:column`` if several blocks share a name."""
     names = distinct_names({name: list(map(str, table.columns)) for name, table in tables.items()})
     found = {name: table.set_axis(names[name], axis=1) for name, table in tables.items()}
     final = Counter(column for table in found.values() for column in table.columns)

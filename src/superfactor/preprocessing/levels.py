@@ -1,15 +1,15 @@
-"""Confounders as numbers: words as one indicator column for every level, numbers as they are.
+"""Confounders as numbers: one indicator column for every level of a category, numbers unchanged.
 
     batch  rin          batch=A  batch=B  rin
     A      7.1             1        0     7.1
     B      6.4      →      0        1     6.4
     ?      –              NaN      NaN    NaN
 
-Few whole numbers are codes of levels: a straight line through batches 1, 2 and 3 means nothing. Two are
-left as they are, of which line and levels are the same.
+Whole numbers with few different values are codes of levels, since a linear effect of batches 1, 2 and 3 has
+no meaning. Two values stay numbers, because a line and two levels are equivalent.
 
-No level is left out as a reference: what is removed by least squares does not depend on one. A row of NaN
-stands for a level that is unknown.
+No level is left out as a reference, because the least-squares fit does not depend on it. A row of NaN means
+that the level is unknown.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ import numpy as np
 
 from superfactor.preprocessing.cells import floats, holds_numbers, is_missing, words
 
-#: Whole numbers of so few different values are codes of levels; ages and doses have more.
+#: Whole numbers with at most this many different values are codes of levels; ages and doses have more.
 MOST_CODES = 10
 
 
 @dataclass(frozen=True)
 class LevelIndicators:
-    """Which columns are words, and what their levels are."""
+    """Names of columns, and the levels of those that are categories."""
 
     names: list[str]
-    levels: list[list[str] | None]  # of each column, sorted; None where it holds numbers
+    levels: list[list[str] | None]  # sorted levels of each column; None for numbers
 
     @classmethod
     def learn(cls, columns: Sequence[Any], names: Sequence[str]) -> LevelIndicators:
-        """Words (strings, categories, booleans) and codes have levels; anything else has to be numbers."""
+        """Learn levels of text, categories, booleans and codes; other columns must be numbers."""
         found: list[list[str] | None] = []
         for values, name in zip(columns, names, strict=True):
             if not _has_levels(values):
@@ -50,7 +50,7 @@ class LevelIndicators:
 
     @property
     def column_names(self) -> list[str]:
-        """Names (q,) of the columns of `encode`: ``batch=A``, ``rin``."""
+        """Return names (q,) of the columns of `encode`: ``batch=A``, ``rin``."""
         return [
             name if level is None else f"{name}={level}"
             for name, levels in zip(self.names, self.levels, strict=True)
@@ -59,12 +59,12 @@ class LevelIndicators:
 
     @property
     def groups(self) -> list[slice]:
-        """Where the columns of each confounder stand."""
+        """Return the slice of columns of each confounder."""
         ends = np.cumsum([0, *(1 if levels is None else len(levels) for levels in self.levels)])
         return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def encode(self, columns: Sequence[Any]) -> Any:
-        """Numbers (n, q), NaN where a value is missing or a level was not there at `learn`."""
+        """Return numbers (n, q), NaN where a value is missing or a level did not occur at `learn`."""
         parts = [
             _finite(values, name)[:, None] if levels is None else _indicators(_words(values, name), levels)
             for values, name, levels in zip(columns, self.names, self.levels, strict=True)
@@ -73,7 +73,7 @@ class LevelIndicators:
 
 
 def _has_levels(values: Any) -> bool:
-    """All but numbers, and codes; objects of which nothing is known may be words, with no level yet."""
+    """Return whether a column is categorical; a column of objects that are all missing is, without levels."""
     if not holds_numbers(values):
         return True
     if np.asarray(values).dtype.kind == "O" and all(map(is_missing, values)):
@@ -84,12 +84,12 @@ def _has_levels(values: Any) -> bool:
 
 
 def _words(values: Any, name: str) -> list[str | None]:
-    """Levels as text, None where there is none."""
+    """Return levels as text, None where missing."""
     for value in np.asarray(values, dtype=object):
         if not is_missing(value) and not isinstance(value, str | Real | np.bool_ | date | np.datetime64):
             raise TypeError(
-                f"X: column {name!r} holds a {type(value).__name__}; a level of a confounder, as any "
-                "argument must be, is a string or a number"
+                f"X: column {name!r} holds a {type(value).__name__}; every argument must be a string or a "
+                "number, also the level of a confounder"
             )
     return words(values)
 
@@ -103,7 +103,7 @@ def _indicators(words: list[str | None], levels: list[str]) -> Any:
 
 
 def _finite(values: Any, name: str) -> Any:
-    """Numbers (n,), NaN where there is none."""
+    """Return numbers (n,), NaN where missing."""
     found = floats(values, f"X: column {name!r}")
     if np.isinf(found).any():
         raise ValueError(f"X: column {name!r} contains infinity; finite numbers are required")

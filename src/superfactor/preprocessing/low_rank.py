@@ -1,4 +1,4 @@
-"""`LowRankImputer`: missing values from the factors that the observed ones share."""
+"""`LowRankImputer`: fill missing values from factors of the observed ones."""
 
 from __future__ import annotations
 
@@ -23,62 +23,63 @@ from superfactor.spectrum.rows import column_positions
 
 
 class LowRankImputer(TransformerMixin, BaseEstimator):
-    """Fill missing values (NaN) by probabilistic PCA, for tables whose columns go together.
+    """Fill missing values (NaN) by probabilistic PCA, for tables with correlated columns.
 
-    Columns are standardised by their observed values, so that tables of several units may be joined; the
-    filled table is a few factors plus noise, factors being shrunk by what noise contributes to them. Their
-    number is the one that predicts hidden entries best. No label is used: training and new samples are
-    completed alike.
+    Columns are standardised by their observed values, so they may have different units. The filled table is
+    modelled as a few factors plus noise, and factors are shrunk according to the noise. The number of factors
+    is the one that predicts hidden entries best. No label is used: training and new samples are filled in the
+    same way.
 
     Parameters
     ----------
     n_components : "auto" or int, default="auto"
-        The number of factors at most; 0 fills by the mean. "auto" tries 0, 1, 2, 3, 5, 8, 12, … with 5 %
-        of the observed entries hidden, those between two where the error falls by a fifth, and takes the
-        fewest whose error there is within 0.2 % of the least or below 0.001 (ten times `tol`, if larger).
+        The largest number of factors; 0 fills with the mean. "auto" hides 5 % of the observed entries and
+        tries 0, 1, 2, 3, 5, 8, 12, … factors, and the numbers between two of these if the error falls by a
+        fifth. It takes the fewest factors whose error is within 0.2 % of the smallest one, or below 0.001
+        (ten times `tol`, if larger).
     max_components : int, default=60
-        The largest number that "auto" tries. Of n samples and p features at most min(n − 1, p) − 1 are used.
+        The largest number that "auto" tries. For n samples and p features at most min(n − 1, p) − 1 are used.
     passthrough_columns : column name(s), index(es) or boolean mask, optional
-        Columns that stay as they are, NaN included, and are not used: covariates, confounders. In a pandas
-        DataFrame they may hold words; the output is then a DataFrame too.
+        Columns that stay unchanged, including NaN, and are not used, such as covariates and confounders. In
+        a pandas DataFrame they may contain text; the output is then a DataFrame too.
     keep_empty_features : bool, default=False
-        Columns without a single value at ``fit`` stay, filled with 0, so that all others keep their places
-        whatever part of the samples is fitted.
+        Keep columns without any value at ``fit``, filled with 0. Columns then have the same positions
+        whichever samples are fitted.
     tol : float, default=1e-4
-        The iteration ends where the fill moves by less than so many standard deviations (root mean square).
+        The iteration stops when the fill changes by less than this many standard deviations (root mean
+        square).
     max_iter : int, default=300
     random_state : int, RandomState instance or None, default=0
-        Which entries are hidden.
+        Seed of the choice of hidden entries.
 
     Attributes
     ----------
     n_components_ : int
-        Factors that rise above the noise.
+        Number of factors above the noise.
     mean_, scale_ : ndarray (p,)
-        By which columns are standardised, p being those that are filled; `mean_` is also the fill of a
-        sample without any value.
+        Mean and scale of the p columns that are filled. `mean_` also fills samples without any value.
     components_ : ndarray ``(n_components_, p)``
-        Orthonormal, of the standardised columns.
+        Orthonormal, for the standardised columns.
     rms_error_ : float
-        Root mean square error of the hidden entries, filled as new samples are, in standard deviations of
-        their columns, each column counting by its missing entries; the mean alone has about 1. NaN where
-        there were too few to hide any; a warning says where it may not be the error of the missing ones.
+        Root mean square error of the hidden entries, filled as in new samples, in standard deviations of
+        their columns. Columns are weighted by their number of missing entries. Filling with the mean has an
+        error of about 1. NaN if there are too few entries to hide; a warning is raised if the error of the
+        missing entries may be different.
     rms_errors_ : dict from int to float
-        The same by the number of components, all hidden entries counting alike but for the number taken.
+        The error by number of components. Hidden entries have equal weight, except for the chosen number.
     n_iter_ : int
     n_features_in_, feature_names_in_
-        As usual in scikit-learn.
+        As in scikit-learn.
 
     Notes
     -----
-    Columns without a single value are left out of the output, with a warning that names them, unless
-    `keep_empty_features`. Values that
-    are there are never changed: a table without NaN comes back as a copy. ``fit_transform(X)`` is
-    ``fit(X).transform(X)`` to the last bit, and each row is filled by itself.
+    Columns without any value are left out of the output, with a warning that names them, unless
+    `keep_empty_features`. Observed values never change: a table without NaN is returned as a copy.
+    ``fit_transform(X)`` equals ``fit(X).transform(X)`` exactly, and each row is filled independently.
 
-    The fixed point of the iteration is that of Josse and Husson's regularised iterative PCA [1]_, reached by
-    Anderson's mixing. At its peak ``fit`` needs three times the memory of X beside X; ``transform`` needs
-    little more than its output.
+    The fixed point of the iteration is that of Josse and Husson's regularised iterative PCA [1]_; it is
+    computed with Anderson acceleration. ``fit`` needs up to three times the memory of X in addition to X;
+    ``transform`` needs little more than its output.
 
     References
     ----------
@@ -142,9 +143,9 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         self.n_iter_ = completion.n_iter
         if completion.change > self.tol:
             warnings.warn(
-                f"LowRankImputer: the fill still moves by {completion.change:.1g} standard deviations after "
-                f"max_iter={self.max_iter}; the values are usable, a larger max_iter or fewer components "
-                "settle them",
+                f"LowRankImputer: the fill still changes by {completion.change:.1g} standard deviations "
+                f"after max_iter={self.max_iter}; the values are usable, but a larger max_iter or fewer "
+                "components are needed for convergence",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -156,7 +157,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """X (n_samples, n_features) with its missing values filled, as a new array."""
+        """Return X (n_samples, n_features) with its missing values filled, as a new array."""
         check_is_fitted(self)
         given, X = X, self._checked(X, reset=False)
         out = X[:, self._kept] if len(self._kept) < X.shape[1] else X.copy()
@@ -169,13 +170,13 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
             refuse_large(block, names)
             missing = np.isnan(block)
             fill = self._factors.filled((block - self.mean_) / self.scale_, missing).reshape(-1)
-            gaps = np.flatnonzero(missing)
-            i, j = np.divmod(gaps, len(columns))
-            out[rows[i], columns[j]] = self.mean_[j] + fill[gaps] * self.scale_[j]
+            absent = np.flatnonzero(missing)
+            i, j = np.divmod(absent, len(columns))
+            out[rows[i], columns[j]] = self.mean_[j] + fill[absent] * self.scale_[j]
         return self._with_words(given, out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of ``transform``: those of X without the ones that had no value."""
+        """Return names of the columns of ``transform``: those of X without columns that had no value."""
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)[self._kept]
 
@@ -189,14 +190,14 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
             )
         if words := self._words(X):
             X = X.copy(deep=False)
-            for j in words:  # they are handed on, not looked at
+            for j in words:  # they are passed through unchecked
                 X.isetitem(j, np.nan)
         return validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
 
     def _words(self, X: Any) -> list[int]:
-        """Positions of the columns of a DataFrame that are handed on and hold words, such as a batch."""
+        """Return positions of passthrough columns of a DataFrame that contain text, such as a batch."""
         if self.passthrough_columns is None or not hasattr(X, "isetitem"):
             return []
         handed = self._handed_on(X.shape[1], [str(name) for name in X.columns])
@@ -207,7 +208,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         return [] if given is None else column_positions(given, count, names, said)
 
     def _with_words(self, X: Any, out: Array) -> Any:
-        """The output with the words of X in their places: a DataFrame, where there are any."""
+        """Return the output with the text columns of X; a DataFrame if there are any."""
         words = self._words(X)
         if not words:
             return out
@@ -218,14 +219,14 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         return table
 
     def _choose_columns(self, X: Array) -> None:
-        """Which columns are filled, which are handed on, and where they stand in the output."""
+        """Set which columns are filled, which are passed through, and their positions in the output."""
         names = getattr(self, "feature_names_in_", None)
         used = np.ones(X.shape[1], dtype=bool)
         used[self._handed_on(X.shape[1], None if names is None else list(names))] = False
         if not used.any():
             raise ValueError(
                 f"passthrough_columns={self.passthrough_columns!r}: all n_features={X.shape[1]} of X are "
-                "handed on; at least one to fill is required, or leave the imputer out"
+                "passed through; at least one to fill is required, or leave the imputer out"
             )
         empty = used & np.isnan(X).all(axis=0)
         self._empty = np.flatnonzero(empty) if self.keep_empty_features else np.empty(0, dtype=int)
@@ -248,7 +249,7 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         return [names[j] for j in self._used]
 
     def _take(self, X: Array) -> tuple[Array, Array]:
-        """A copy of the columns to fill, with 0 for what is missing, and where that is."""
+        """Return a copy of the columns to fill, with 0 for missing entries, and positions of the latter."""
         Z = X[:, self._used] if len(self._used) < X.shape[1] else X.copy()
         Z = np.ascontiguousarray(Z)
         missing = np.flatnonzero(np.isnan(Z)).astype(_integers(Z.size))
@@ -256,22 +257,22 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         return Z, missing
 
     def _learn_from_hidden(self, Z: Array, missing: Array) -> tuple[int, Any]:
-        """The rank, and the fill (m,) from which the completion starts; only fills of Z change."""
+        """Return the rank, and the fill (m,) from which the completion starts; only fills of Z change."""
         limit = max(min(Z.shape[0] - 1, Z.shape[1]) - 1, 0)
         auto = self.n_components == "auto"
         path = _path(min(limit, self.max_components if auto else int(self.n_components)))
         rng = check_random_state(self.random_state)
-        trials = MaskedFits(Z, missing, rng, self.tol, self.max_iter)
-        if not trials:
+        fits = MaskedFits(Z, missing, rng, self.tol, self.max_iter)
+        if not fits:
             self.rms_errors_, self.rms_error_ = {}, np.nan
             return path[0 if auto else -1], 0.0
-        best, errors = trials.choose(path, fewest=auto)
-        found = trials.settle(best)
+        best, errors = fits.choose(path, fewest=auto)
+        found = fits.settle(best)
         self.rms_error_, self.rms_errors_ = found.error, errors | {best: found.error}
         if found.doubt:
             warnings.warn(
-                "X: how far filled-in values are from the true ones can hardly be told: that depends on "
-                "which of the known values are hidden to find out",
+                "X: the error of filled values is uncertain: its estimate depends on which of the known "
+                "values are hidden",
                 UserWarning,
                 stacklevel=3,
             )
@@ -285,12 +286,12 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
 
 
 def _integers(size: int) -> Any:
-    """The smaller type of positions among so many entries."""
+    """Return the smallest integer type for positions among this many entries."""
     return np.int32 if size <= np.iinfo(np.int32).max else np.int64
 
 
 def _path(most: int) -> list[int]:
-    """0, 1, 2, 3, 5, 8, 12, 18, …: each about half as many again."""
+    """Return 0, 1, 2, 3, 5, 8, 12, 18, … up to `most`: each is about 1.5 times the one before."""
     ranks = [0]
     while ranks[-1] < most:
         ranks.append(min(ranks[-1] + max(ranks[-1] + 1, 2) // 2, most))
@@ -298,9 +299,9 @@ def _path(most: int) -> list[int]:
 
 
 def _standardise(Z: Array, missing: Array) -> tuple[Array, Array]:
-    """Bring the observed values of each column to mean 0 and s.d. 1, in place; 0 at the missing ones.
+    """Scale the observed values of each column to mean 0 and s.d. 1, in place; missing ones are 0.
 
-    Constant columns keep their unit, which is then of no account.
+    Constant columns get the scale 1.
     """
     n, p = Z.shape
     flat = Z.reshape(-1)

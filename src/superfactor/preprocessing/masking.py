@@ -1,9 +1,9 @@
-"""Hidden entries: how many factors a table has, and how well they fill its gaps.
+"""Choice of the number of factors by hiding entries, and the error of filled values.
 
-Some observed entries are hidden, and the table is completed with 0, 1, 2, 3, 5, … factors in turn, each
-number starting from the fill of the one before. Where there is little noise this matters: the iteration stays
-at any fill that lies on its factors, and too many factors have many such fills. The completion of the whole
-table starts where those with hidden entries ended, so that their error is that of the fit which is used.
+Some observed entries are hidden, and the table is completed with 0, 1, 2, 3, 5, … factors. Each completion
+starts from the fill of the previous one. This matters if there is little noise: the iteration stops at any
+fill that lies on its factors, and with too many factors there are many such fills. The final completion
+starts from the fills with hidden entries, so that their error is also the error of the final fit.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ import numpy as np
 from superfactor._arrays import Array
 from superfactor.preprocessing.completion import Completion, FillingFactors
 
-# The share of the observed entries that is hidden,
+# Share of the observed entries that is hidden.
 _HIDDEN = 0.05
-# drawn again where that is too few entries to go by, but not more often than this.
+# Total number of hidden entries to reach by repeated draws, and the most draws.
 _ENOUGH, _MOST_DRAWS = 5000, 10
-# Ranks are compared with steps this small (in standard deviations), smaller than this share of the error.
+# Tolerance when ranks are compared, in standard deviations and as a share of the error.
 _PATH_TOL, _STEP = 1e-3, 0.01
-# The path ends where the error exceeds the least so far by this share: the factors begin to fit noise.
+# The search of the rank ends if the error exceeds the smallest one by this share: factors then fit noise.
 _OVERFIT = 0.02
-# All ranks between two are tried where the error falls below this share from one to the other.
+# All ranks between two are tried if the error falls below this share from one to the other.
 _SHARP = 0.8
-# Fewer components are preferred where the error is larger by this share at most,
+# Fewer components are preferred if their error is larger by at most this share,
 _AS_GOOD = 0.002
-# or where it is below this (in standard deviations), or ten steps: then the fill is called exact.
+# or if it is below this (in standard deviations), or ten times the tolerance: the fill is then exact.
 _EXACT = 1e-3
-# An estimate is doubtful where its square has a larger standard error than this share of it,
+# An estimate is doubtful if the relative standard error of its square is larger than this,
 _DOUBTFUL = 0.2
-# or where squared errors differ by this many times their mean; those of normal errors do by 1.4.
+# or if the relative standard deviation of squared errors is larger than this; it is 1.4 for normal errors.
 _WIDE = 3.0
 
 
 @dataclass(frozen=True)
 class Found:
-    """What hidden entries tell of a rank."""
+    """Result of the hidden entries for one rank."""
 
-    error: float  # root mean square, each column counting by its missing entries
-    doubt: bool  # whether this may not be the error of the missing entries
-    fill: Array  # (m,), of the missing entries, the mean of all draws: where to start with nothing hidden
+    error: float  # root mean square; columns are weighted by their number of missing entries
+    doubt: bool  # whether the error of the missing entries may be different
+    fill: Array  # (m,), mean fill of the missing entries over all draws: the start of the final completion
 
 
 class MaskedFits:
-    """Completions of a table Z (n, p), as `Completion` has it, with hidden entries, several draws of them.
+    """Completions of a table Z (n, p) with hidden entries, for several draws of these.
 
-    Only fills of it change: hidden entries are given back.
+    Only fills of Z change: the values of hidden entries are restored.
     """
 
     def __init__(self, Z: Array, missing: Array, rng: Any, tol: float, max_iter: int):
@@ -61,13 +61,13 @@ class MaskedFits:
         ]
 
     def __bool__(self) -> bool:
-        """Whether there are entries enough to hide any."""
+        """Return whether there are enough entries to hide any."""
         return bool(self._fits)
 
     def choose(self, path: list[int], fewest: bool) -> tuple[int, dict[int, float]]:
-        """A rank, and errors (root mean square) by rank.
+        """Return a rank, and errors (root mean square) by rank.
 
-        The rank is the last of the path, or the `fewest` factors that are as good as any number.
+        The rank is the last of the path, or, with `fewest`, the smallest rank that is as good as any.
         """
         errors: dict[int, float] = {}
         last = 0
@@ -75,7 +75,7 @@ class MaskedFits:
             begin = [one.fill for one in self._fits]
             errors[rank] = self._error(rank)
             if rank - last > 1 and errors[rank] < _SHARP * errors[last]:
-                # The factors end in between, and without noise any that are too many do harm.
+                # The best rank is in between; without noise, additional factors increase the error.
                 for one, fill in zip(self._fits, begin, strict=True):
                     one.fill = fill
                 errors |= {between: self._error(between) for between in range(last + 1, rank + 1)}
@@ -92,7 +92,7 @@ class MaskedFits:
         return min(good), dict(sorted(errors.items()))
 
     def settle(self, rank: int) -> Found:
-        """Of this rank, which was chosen."""
+        """Return the result for the chosen rank."""
         found = [one.settled(rank) for one in self._fits]
         squares = [errors**2 for errors, _ in found]
         hidden = np.concatenate([one.hidden for one in self._fits])
@@ -106,9 +106,9 @@ class MaskedFits:
         return float(np.sqrt(np.mean([np.mean(t.errors(rank) ** 2) for t in self._fits])))
 
     def _weights(self, hidden: Array) -> Array:
-        """By which hidden entries stand for the missing ones of their columns."""
-        columns, gaps = hidden % self._width, self._missing % self._width
-        weights = np.bincount(gaps, minlength=self._width) / np.maximum(
+        """Return weights of hidden entries, in proportion to the missing entries of their columns."""
+        columns, absent = hidden % self._width, self._missing % self._width
+        weights = np.bincount(absent, minlength=self._width) / np.maximum(
             np.bincount(columns, minlength=self._width), 1
         )
         weights = weights[columns]
@@ -123,10 +123,10 @@ class _MaskedFit:
         self.hidden, self.truth = hidden, Z.reshape(-1)[hidden]
         self.missing, self.gone = missing, np.sort(np.concatenate([missing, hidden]))
         self.fill: Any = 0.0
-        self.fills: dict[int, tuple[Array, float]] = {}  # and to which step they have settled
+        self.fills: dict[int, tuple[Array, float]] = {}  # by rank: fill and its tolerance
 
     def errors(self, rank: int) -> Array:
-        """Errors of the hidden entries at this rank, from the fill of the last one."""
+        """Return errors of the hidden entries at this rank, starting from the fill of the previous one."""
         tol = _PATH_TOL
         errors = self._path_errors(rank, tol)
         needed = max(_STEP * float(np.sqrt(np.mean(errors**2))), self.tol)
@@ -137,11 +137,11 @@ class _MaskedFit:
         return errors
 
     def keep(self, ranks: list[int]) -> None:
-        """Forget the fills of other ranks: each may be a third of X."""
+        """Delete the fills of other ranks, since each may have a third of the size of X."""
         self.fills = {rank: known for rank, known in self.fills.items() if rank in ranks}
 
     def settled(self, rank: int) -> tuple[Array, Array]:
-        """Errors of the hidden entries as new samples would have them, and the fill of the missing ones."""
+        """Return errors of the hidden entries, filled as in new samples, and the fill of the missing ones."""
         factors = self._run(rank, *self.fills[rank])
         fill = self.fill[np.searchsorted(self.gone, self.missing)]
         return self._give_back(self._as_new(factors)), fill
@@ -158,7 +158,7 @@ class _MaskedFit:
         return factors
 
     def _as_new(self, factors: FillingFactors) -> Array:
-        """The hidden entries (k,) filled from the observed ones of their rows."""
+        """Return the hidden entries (k,), filled from the observed ones of their rows."""
         p = self.Z.shape[1]
         found = np.empty_like(self.truth)
         for rows in factors.blocks_of(np.unique(self.hidden // p)):
@@ -173,14 +173,14 @@ class _MaskedFit:
         return found
 
     def _give_back(self, found: Array) -> Array:
-        """The errors of what was found, with the hidden values back in their places."""
+        """Return the errors of the filled values `found`, and restore the hidden values."""
         self.Z.reshape(-1)[self.hidden] = self.truth
         return found - self.truth
 
 
 def _draw(size: int, missing: Array, rng: Any) -> Array:
-    """Positions of about 5 % of the observed entries of a flattened table, ascending, at least one."""
-    # Positions drawn among all, not a permutation of the observed ones, which would be as large as X.
+    """Draw positions of about 5 % of the observed entries of a flattened table, ascending, at least one."""
+    # Positions are drawn among all entries; a permutation of the observed ones would be as large as X.
     kind = missing.dtype
     drawn = np.unique(rng.randint(size, size=max(int(_HIDDEN * size), 1), dtype=kind))
     hidden = np.setdiff1d(drawn, missing, assume_unique=True)
@@ -188,9 +188,10 @@ def _draw(size: int, missing: Array, rng: Any) -> Array:
 
 
 def _doubt(squares: list[Array], missing: int) -> bool:
-    """Whether the mean of squared errors, some (k,) of each draw, may be far from that of missing entries.
+    """Return whether the mean squared error of hidden entries may differ from that of missing entries.
 
-    Either they depend on which entries are hidden, or a few of these have most of them.
+    `squares` has squared errors (k,) of each draw. The result is True if draws differ much, or if a few
+    entries dominate the mean.
     """
     draws = np.array([np.mean(some) for some in squares])
     if len(draws) > 1 and _spread(draws) > _DOUBTFUL * np.sqrt(len(draws) - 1):
@@ -201,5 +202,5 @@ def _doubt(squares: list[Array], missing: int) -> bool:
 
 
 def _spread(values: Array) -> float:
-    """The standard deviation in units of the mean."""
+    """Return the standard deviation divided by the mean."""
     return float(np.std(values) / np.mean(values))

@@ -1,4 +1,4 @@
-"""Where a table has gaps: how many, which columns are empty, which samples have few values."""
+"""Missing values of a table: their number, empty columns, and samples with few values."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from superfactor.preprocessing.cells import listed
 
 @dataclass(frozen=True)
 class Gaps:
-    """The gaps (NaN) of a table (n, p).
+    """The missing values (NaN) of a table (n, p).
 
     Attributes
     ----------
     n_missing, n_values : int
-        Entries without a value, and all entries; empty columns count in neither.
+        Number of missing entries, and of all entries, both without empty columns.
     empty_columns : list
         Names of the columns without any value.
     keep : ndarray (p,) of bool
         The other columns.
     row_shares : ndarray (n,)
-        The share of missing entries of each sample, empty columns left aside.
+        The share of missing entries of each sample, without empty columns.
     ids : list
         Names of the samples.
 
@@ -52,15 +52,15 @@ class Gaps:
 
     @property
     def share(self) -> float:
-        """Of the entries, those without a value."""
+        """Return the share of missing entries."""
         return self.n_missing / self.n_values if self.n_values else 0.0
 
     def rows_above(self, share: float = 0.5) -> list[Any]:
-        """Names of the samples of whose entries more than this share is missing."""
+        """Return names of the samples with more than this share of missing entries."""
         return [self.ids[i] for i in np.flatnonzero(self.row_shares > share)]
 
     def sentences(self, share: float = 0.5) -> list[str]:
-        """What there is to say, each a sentence; none for a table without gaps."""
+        """Return a description in sentences; empty for a table without missing values."""
         said = []
         if self.n_missing:
             said.append(f"{self.n_missing} of {self.n_values} values are missing ({_percent(self.share)}).")
@@ -79,20 +79,20 @@ class Gaps:
 
 
 def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None) -> Gaps:
-    """The gaps of a table X (n, p) of numbers, NaN where there is none.
+    """Describe the missing values of a table X (n, p) of numbers, NaN where missing.
 
     Parameters
     ----------
     X : DataFrame or ndarray (n, p)
     names : sequence, optional
-        Of the columns; those of a DataFrame, or their positions, by default.
+        Names of the columns; by default those of a DataFrame, or positions.
     ids : sequence, optional
-        Of the samples; the index of a DataFrame, or their positions, by default.
+        Names of the samples; by default the index of a DataFrame, or positions.
 
     Returns
     -------
     gaps : Gaps
-        Where they are, and what there is to say about them.
+        Their number and positions, and sentences about them.
 
     Examples
     --------

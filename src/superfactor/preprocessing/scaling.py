@@ -1,4 +1,4 @@
-"""Standardising all columns but some."""
+"""`ColumnScaler`: standardise all columns except some."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from superfactor.preprocessing.columns import positions_of
 
 
 class ColumnScaler(StandardScaler):
-    """scikit-learn's ``StandardScaler`` that leaves some columns as they are: exposures, for one.
+    """scikit-learn's ``StandardScaler`` with columns that stay unchanged, such as exposures.
 
     Parameters
     ----------
     passthrough_columns : column name(s), index(es) or boolean mask, optional
-        Columns that neither lose their mean nor change their scale.
+        Columns that are neither centred nor scaled.
     copy, with_mean, with_std
         As for ``StandardScaler``.
 
@@ -38,7 +38,7 @@ class ColumnScaler(StandardScaler):
         self.passthrough_columns = passthrough_columns
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Means and deviations of the columns of X (n, p); of the others 0 and 1."""
+        """Learn means and deviations of the columns of X (n, p); 0 and 1 for the unchanged ones."""
         super().fit(X, y, sample_weight)
         passed = positions_of(self.passthrough_columns, self, "passthrough_columns")
         if self.mean_ is not None:
