@@ -10,7 +10,7 @@ from superfactor import SMFRegressor
 from superfactor.interpretation import factor_view, top_features
 from superfactor.plotting import FactorsDisplay
 from superfactor.plotting.drawing.factor_panel import AGREES
-from superfactor.plotting.drawing.figures import COLORS, MUTED
+from superfactor.plotting.drawing.palette import MUTED, NEGATIVE, POSITIVE
 
 
 def labels(ax):
@@ -269,7 +269,7 @@ def test_background_factors_are_called_so_and_grey():
     titles = [ax.get_title() for ax in display.axes_[0]]
     assert [title.split(":")[0] for title in titles] == ["Factor 1", "Background 2", "Background 3"]
     assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 1]} == set(MUTED)
-    assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 0]} == set(COLORS[:2])
+    assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 0]} == {POSITIVE, NEGATIVE}
     assert "log-odds of “benign”" in display.figure_.get_suptitle()
     said = display.figure_.get_suptitle()
     assert "Grey bars: background, which adds nothing to the prediction beside factor 1." in said

@@ -12,7 +12,7 @@ from tests.plotting.models import cancer, made_view, wine
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import factor_view, held_out_scores
 from superfactor.plotting import BiplotDisplay, HeatmapDisplay, SamplesDisplay
-from superfactor.plotting.drawing.figures import COLORS
+from superfactor.plotting.drawing.palette import COLORS
 
 
 def places(display):
@@ -147,7 +147,7 @@ def test_colours_and_shapes_tell_classes_apart():
         assert len(points.get_offsets()) == np.sum(y == k)
         face = points.get_facecolor()
         color = to_hex(face[0] if len(face) else points.get_edgecolor()[0])
-        assert color.upper() == COLORS[k % 8]
+        assert color.upper() == COLORS[k]
         looks.add((color, len(face), points.get_paths()[0].vertices.tobytes()))
     assert len(looks) == 10
     assert len({shape for _, _, shape in looks}) == 10  # also in grey

@@ -6,28 +6,12 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from tests.report.conftest import KINDS
+from tests.colours import SEEN, contrast, nearest, parts
+from tests.report.conftest import KINDS, Case, scaled, table
 
 CSS = (files("superfactor.report") / "assets" / "page.css").read_text(encoding="utf-8")
 FOUND = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", CSS)
 THEMES = {"light": {name: light for name, light, _ in FOUND}, "dark": {name: dark for name, _, dark in FOUND}}
-
-
-def parts(colour):
-    """Red, green and blue of #rrggbb (3,)."""
-    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
-
-
-def light(colour):
-    """Linear light of red, green and blue (3,)."""
-    c = colour / 255
-    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(one, other):
-    """WCAG 2: (L₁ + 0.05)/(L₂ + 0.05) of the relative luminances."""
-    a, b = sorted(float(light(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
-    return (b + 0.05) / (a + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -48,31 +32,31 @@ def test_text_numbers_and_marks_stand_out(theme):
         assert contrast(colours[mark], colours["panel"]) >= 3, mark
 
 
-# Linear light as people without one kind of cone see it (Viénot, Brettel and Mollon 1999).
-SEEN = {
-    "usual": np.eye(3),
-    "protan": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
-    "deutan": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
-}
-
-
-def lab(light):
-    """CIE L*a*b* of linear sRGB (3,)."""
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    x, y, z = np.cbrt(np.clip(to_xyz @ light / [0.9505, 1, 1.089], 1e-6, None))
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("eyes", SEEN)
-def test_classes_of_one_shape_and_ends_of_a_factor_differ_in_colour(theme, eyes):
-    """Five shapes and seven colours: among 20 classes, those of one shape have these colours."""
-    seen = {name: lab(SEEN[eyes] @ light(parts(colour))) for name, colour in THEMES[theme].items()}
-    classes = [colour for name, colour in seen.items() if name.startswith("class-")]
-    for shape in range(5):
-        for i, j in itertools.combinations([k % 7 for k in range(20) if k % 5 == shape], 2):
-            assert np.linalg.norm(classes[i] - classes[j]) > 12
-    assert np.linalg.norm(seen["high"] - seen["low"]) > 40
+def test_ten_classes_and_the_ends_of_a_factor_differ_in_colour(theme, eyes):
+    colours = THEMES[theme]
+    classes = [colour for name, colour in colours.items() if name.startswith("class-")]
+    assert len(classes) == 10
+    # About 2.3 is the least difference people notice between large areas; marks are small.
+    assert nearest(classes, eyes) > (25 if eyes == "usual" else 12)
+    assert nearest([colours["high"], colours["low"]], eyes) > 40
+
+
+# Colour and shape of each class in the legend of the samples.
+LOOKS = """() => [...document.querySelectorAll("[data-figure=samples] .legend svg")]
+  .map((node) => [getComputedStyle(node).color, node.firstChild.getAttribute("d")])"""
+
+
+def test_ten_classes_have_ten_colours_and_shapes_and_more_classes_differ_in_one(opened, tmp_path):
+    X, y = table(65, 20, 13)
+    more = Case(scaled(n_components=2, certify=None).fit(X, y), X, y)
+    for page, count in (("many", 10), (more.write(tmp_path / "more.html", nearness=False), 13)):
+        window = opened(page)
+        window.tab("samples")
+        looks = [tuple(look) for look in window.page.evaluate(LOOKS)]
+        assert len(looks) == len(set(looks)) == count
+        assert len({colour for colour, _ in looks}) == len({shape for _, shape in looks}) == 10
 
 
 AUDIT = """() => {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation.models import fitted_model
-from superfactor.plotting.drawing import figures
+from superfactor.plotting.drawing import figures, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ class ConvergenceDisplay:
                 above = height > 0
                 if above.any():
                     across, height, logarithmic = across[above], height[above], True
-            look = figures.style(k) | {"markersize": 4, "linewidth": 1.4}
+            look = palette.style(k) | {"markersize": 4, "linewidth": 1.4}
             look["markevery"] = max(1, len(height) // 15)
             (self.lines_[name],) = ax.plot(across, height, **look | kwargs)
         if logarithmic:

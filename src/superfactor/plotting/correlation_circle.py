@@ -11,7 +11,7 @@ import numpy as np
 
 from superfactor.interpretation import factor_view
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting.drawing import figures, sides
+from superfactor.plotting.drawing import figures, palette, sides
 from superfactor.plotting.samples import axis_names, check_factors
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class CorrelationCircleDisplay:
         self._draw_plane(ax)
         size = float(np.clip(600 / np.sqrt(max(len(self.features_), 1)), 6, 24))
         look: dict[str, Any] = {"s": size, "linewidth": 0, "zorder": 3} | kwargs
-        few: dict[str, Any] = {"color": figures.COLORS[0]} | look
+        few: dict[str, Any] = {"color": palette.COLORS[0]} | look
         many: dict[str, Any] = {"color": "0.6", "alpha": 0.6, "rasterized": len(others) > MANY}
         self.points_ = {
             "named": ax.scatter(*places[named].T, **few),

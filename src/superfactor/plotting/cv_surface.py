@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.models import MODELS
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,7 +162,7 @@ class CVSurfaceDisplay:
             points = sorted(points, key=lambda point: point[name])
             across = [places[point[name]] for point in points]
             mean, spread = ([point[what] for point in points] for what in ("mean", "std"))
-            look = figures.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
+            look = palette.style(k) | {"markersize": 5, "linewidth": 1.2, "capsize": 2} | kwargs
             entries[title] = panel.errorbar(across, mean, yerr=spread, **look)
         chosen = _chosen(everyone)
         if chosen is not None:

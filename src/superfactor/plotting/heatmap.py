@@ -13,7 +13,7 @@ from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation import FactorView, factor_view, top_features
 from superfactor.interpretation.models import fitted_model
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 from superfactor.plotting.samples import check_factors
 
 if TYPE_CHECKING:
@@ -221,10 +221,10 @@ class HeatmapDisplay:
         if self.classes is None:
             ax.imshow(y[None, :].astype(float), cmap="cividis", **look)
         else:
-            colors = [figures.style(k)["color"] for k in range(len(self.classes))]
+            colors = [palette.style(k)["color"] for k in range(len(self.classes))]
             # A hatch is too small here: where colours come again they come paler.
             shades: list[Any] = [
-                tuple(1 - (1 - part) * 0.55 ** (k // len(figures.COLORS)) for part in to_rgb(color))
+                tuple(1 - (1 - part) * 0.55 ** (k // len(palette.COLORS)) for part in to_rgb(color))
                 for k, color in enumerate(colors)
             ]
             number = {name: k for k, name in enumerate(self.classes)}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from superfactor._deprecated import renamed_attributes, renamed_parameters
 from superfactor.interpretation import FactorView, HeldOut, factor_view
 from superfactor.interpretation.roles import PREDICTIVE, roles
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 from superfactor.plotting.drawing.positions import positions_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ FEWEST = 5  # samples of a class that has an ellipse
 QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
 
 
+@renamed_attributes(codes="scores")
 @dataclass(eq=False, repr=False)
 class SamplesDisplay:
     """Samples by their scores, coloured by class, or by the number or time that is predicted.
@@ -84,6 +86,7 @@ class SamplesDisplay:
     outlined: bool = True
 
     @classmethod
+    @renamed_parameters(ellipse="ellipses")
     def from_estimator(
         cls,
         model: Any,
@@ -180,6 +183,7 @@ class SamplesDisplay:
             outlined=found.outlined,
         )
 
+    @renamed_parameters(ellipse="ellipses")
     def plot(self, ax: Axes | None = None, *, ellipses: str | bool = "auto", **kwargs: Any) -> Self:
         """Draw the samples.
 
@@ -220,7 +224,7 @@ class SamplesDisplay:
             self.points_ = self._by_value(ax, scores, look)
         else:
             height = _scattered(len(scores)) if flat else scores[:, 1]
-            points = ax.scatter(scores[:, 0], height, **figures.point_style(0) | look)
+            points = ax.scatter(scores[:, 0], height, **palette.point_style(0) | look)
             self.points_ = {"all": points}
         if not flat:
             ax.set_ylabel(self.factors[1], parse_math=False)
@@ -235,10 +239,10 @@ class SamplesDisplay:
             mine = scores[y == name]
             height = mine[:, 1] if scores.shape[1] > 1 else _scattered(len(mine)) - k
             color = (self.colors or {}).get(name)
-            style = figures.point_style(k, color)
+            style = palette.point_style(k, color)
             points[name] = ax.scatter(mine[:, 0], height, **style | look)
             if outlined and scores.shape[1] > 1 and len(mine) >= FEWEST:
-                edge = color or figures.style(k)["color"]
+                edge = color or palette.style(k)["color"]
                 self.ellipses_[name] = _draw_ellipse(ax, mine, edge)
         if scores.shape[1] > 1:
             scale = float(np.sqrt(32 / np.mean(look["s"])))
@@ -270,7 +274,7 @@ class SamplesDisplay:
                 height = np.full(mine.sum(), np.nanmin(y)) if flat else height
                 style = {"marker": "x", "color": "0.6", "linewidth": 0.8} | plain
             else:
-                style = figures.point_style(0) | plain if flat else {"c": y[mine]} | look
+                style = palette.point_style(0) | plain if flat else {"c": y[mine]} | look
             points[name] = ax.scatter(scores[mine, 0], height, **style)
             if name == "censored":
                 points[name].set(facecolor="none", linewidth=1.2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import fitted_model
-from superfactor.plotting.drawing import figures
+from superfactor.plotting.drawing import figures, palette
 from superfactor.selection import Scree, scree
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ class ScreeDisplay:
         self.ax_ = ax = figures.single(ax)
         self.figure_ = ax.figure
         share = np.asarray(self.scree.share)
-        look: dict[str, Any] = {"color": figures.COLORS[0], "marker": "o", "markersize": 4, "linewidth": 1.2}
+        look: dict[str, Any] = {"color": palette.COLORS[0], "marker": "o", "markersize": 4, "linewidth": 1.2}
         (self.line_,) = ax.plot(np.arange(1, len(share) + 1), 100 * share, **look | kwargs)
         elbow = int(self.scree.elbow)
         self.elbow_ = figures.ring(ax, elbow, 100 * share[elbow - 1])
         marks = {f"elbow: {_holding(share, elbow)}": self.elbow_}
         rank = self.n_components
         if rank is not None and rank != elbow and rank <= len(share):
-            mark = figures.ring(ax, rank, 100 * share[rank - 1], marker="s", color=figures.COLORS[1])
+            mark = figures.ring(ax, rank, 100 * share[rank - 1], marker="s", color=palette.COLORS[1])
             marks[f"model: {_holding(share, rank)}"] = mark
         figures.add_legend(ax, marks, beside=False, loc="upper right", labelspacing=0.8)
         ax.set_xlabel("factor of a plain SVD")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from superfactor.interpretation import Stability, stability
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,7 @@ class StabilityDisplay:
         self.bars_, self.marks_ = [], []
         for j, panel in enumerate(self.axes_):
             carries = self.stability.predictive is None or self.stability.predictive[j]
-            look = kwargs if carries else {"color": figures.MUTED[0]} | kwargs
+            look = kwargs if carries else {"color": palette.MUTED[0]} | kwargs
             bars, marks = _draw_factor(panel, table, j + 1, names, look)
             self.bars_.append(bars)
             self.marks_.append(marks)
@@ -184,7 +184,7 @@ def _draw_factor(
     """Bars, and the marks of shuffled outcomes where there are some."""
     rows, places = figures.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
-    colors = figures.POSITIVE, figures.NEGATIVE
+    colors = palette.POSITIVE, palette.NEGATIVE
     bars = figures.hatched_bars(ax, places, rows["frequency"], high, colors, kwargs)
     marks = None
     if "frequency_shuffled" in rows:

@@ -9,7 +9,7 @@ import numpy as np
 
 from superfactor.interpretation import StableFeatures, stable_features
 from superfactor.interpretation.tables import check_count
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +141,7 @@ class StableFeaturesDisplay:
     def _draw(self, rows: Any, names: list[str], kwargs: dict[str, Any]) -> None:
         ax, places = self.ax_, -np.arange(len(rows), dtype=float)
         selected = rows["selected"].to_numpy()
-        colors = figures.POSITIVE, figures.MUTED[1]
+        colors = palette.POSITIVE, palette.MUTED[1]
         self.bars_ = figures.hatched_bars(ax, places, rows["share"], selected, colors, kwargs)
         (self.shuffled_,) = ax.plot(
             rows["share_shuffled"], places, "|", color="black", markersize=7, markeredgewidth=1.2

@@ -3,7 +3,8 @@
 ================ =========================================================
 file             idea
 ================ =========================================================
-``figures``      colours, figures, panels and legends
+``palette``      colours and shapes of classes and lines
+``figures``      figures, panels, captions and legends
 ``lettering``    names that fit
 ``sides``        names at both sides of a plot
 ``factor_panel`` one panel of ``factors``: bars, marks and notes

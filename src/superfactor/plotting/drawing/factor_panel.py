@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import FactorView
-from superfactor.plotting.drawing import figures, lettering
+from superfactor.plotting.drawing import figures, lettering, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ def draw_factor(
     # Paler where the labels had no say, so that rows that take turns are told apart.
     kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
     if not view.predictive[j]:
-        kwargs = {"color": [figures.MUTED[end == "low"] for end in rows["end"]]} | kwargs
+        kwargs = {"color": [palette.MUTED[end == "low"] for end in rows["end"]]} | kwargs
     _signed_bars(ax, tops, coef / shared.largest, alpha=kwargs["alpha"])
     bars = _signed_bars(ax, places, rows[shared.by], **kwargs)
     ax.axvline(0, color="0.3", linewidth=0.8)
@@ -125,7 +125,7 @@ def draw_factor(
 
 def _signed_bars(ax: Axes, places: Any, lengths: Any, **kwargs: Any) -> BarContainer:
     """Horizontal bars from zero, coloured by their sign."""
-    colors = [figures.POSITIVE if length >= 0 else figures.NEGATIVE for length in lengths]
+    colors = [palette.POSITIVE if length >= 0 else palette.NEGATIVE for length in lengths]
     look: dict[str, Any] = {"height": 0.72, "color": colors} | kwargs
     return ax.barh(places, lengths, **look)
 

@@ -1,4 +1,4 @@
-"""Colours, figures, panels and legends; matplotlib is imported inside functions, since not all have it."""
+"""Figures, panels, captions and legends; matplotlib is imported inside functions, since not all have it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; the lightest come last.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-# One shape per class as well, so that a plot printed in grey says the same.
-SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*", "h")
-POSITIVE, NEGATIVE = COLORS[0], COLORS[1]
-MUTED = ("#8A8F94", "#BFC3C7")  # high and low end of a background factor
 ROW = 0.17  # inches a bar takes
 
 
@@ -171,23 +165,6 @@ def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
     """Rows and columns for `count` panels: as many columns as fit, rows about equally full."""
     rows = math.ceil(count / widest)
     return rows, math.ceil(count / rows)
-
-
-def style(index: int) -> dict[str, Any]:
-    """Colour and shape of class (or line) number `index`: no two of the first 24 alike."""
-    return {"color": COLORS[index % len(COLORS)], "marker": SHAPES[index % len(SHAPES)]}
-
-
-def point_style(index: int, color: str | None = None) -> dict[str, Any]:
-    """For `Axes.scatter`: with a darker edge; hollow where colours come again, unless the user has chosen."""
-    from matplotlib.colors import to_rgb
-
-    usual, marker = style(index).values()
-    color, comes_again = color or usual, color is None and index >= len(COLORS)
-    if comes_again:
-        return {"facecolor": "none", "edgecolor": color, "linewidth": 1.0, "marker": marker}
-    edge = [0.6 * part for part in to_rgb(color)]
-    return {"facecolor": color, "edgecolor": edge, "linewidth": 0.4, "marker": marker}
 
 
 def tidy(ax: Axes) -> None:

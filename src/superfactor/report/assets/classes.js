@@ -1,13 +1,23 @@
-// How a class looks: seven colours and five shapes, so that 35 classes differ in one or both.
+// How a class looks: ten colours and ten shapes, as in the plots; 100 classes differ in one or both.
 
 const classes = payload.classes;
-const COLOURS = 7;
+const COLOURS = 10;
+const polygon = (...points) => (r) => `${path(points.map(([x, y]) => [x * r, y * r]))}Z`;
+const turned = (points, angle) => points.map(([x, y]) => [x * Math.cos(angle) - y * Math.sin(angle), x * Math.sin(angle) + y * Math.cos(angle)]);
+const PLUS = [[-0.45, -1.3], [0.45, -1.3], [0.45, -0.45], [1.3, -0.45], [1.3, 0.45], [0.45, 0.45], [0.45, 1.3], [-0.45, 1.3],
+  [-0.45, 0.45], [-1.3, 0.45], [-1.3, -0.45], [-0.45, -0.45]];
+const PENTAGON = [0, 1, 2, 3, 4].map((k) => [1.2 * Math.sin(k * 0.4 * Math.PI), -1.2 * Math.cos(k * 0.4 * Math.PI)]);
 const SHAPES = [
   (r) => `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`,
-  (r) => `M${-r * 0.9},${-r * 0.9}h${r * 1.8}v${r * 1.8}h${-r * 1.8}Z`,
-  (r) => `M0,${-r * 1.2}L${r * 1.15},${r * 0.85}H${-r * 1.15}Z`,
-  (r) => `M0,${-r * 1.3}L${r * 1.3},0L0,${r * 1.3}L${-r * 1.3},0Z`,
-  (r) => `M0,${r * 1.2}L${r * 1.15},${-r * 0.85}H${-r * 1.15}Z`,
+  polygon([-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]),
+  polygon([0, -1.2], [1.15, 0.85], [-1.15, 0.85]),
+  polygon([0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]),
+  polygon([0, 1.2], [1.15, -0.85], [-1.15, -0.85]),
+  polygon(...PLUS),
+  polygon(...turned(PLUS, Math.PI / 4)),
+  polygon([-1.2, 0], [0.85, -1.15], [0.85, 1.15]),
+  polygon([1.2, 0], [-0.85, -1.15], [-0.85, 1.15]),
+  polygon(...PENTAGON),
 ];
 const DASHES = [null, "7 3", "2 3", "10 3 2 3"];
 
@@ -26,7 +36,7 @@ function paint(node, colour) {
 }
 
 const colourOf = (index) => `class-${index % COLOURS}`;
-const shapeOf = (index, radius) => SHAPES[index % SHAPES.length](radius);
+const shapeOf = (index, radius) => SHAPES[(index + Math.floor(index / COLOURS)) % SHAPES.length](radius);
 const dashOf = (index) => DASHES[Math.floor(index / COLOURS) % DASHES.length];
 
 // The sign of a class for a legend: its shape, or a piece of its line.

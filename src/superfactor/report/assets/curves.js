@@ -40,7 +40,8 @@ figure("curves", (node, width) => {
   });
   const rows = curves.flatMap((c, k) => {
     const place = bottom + 78 + k * 19;
-    return [svg("text", {class: `strong ${colourOf(groupColour(k, curves.length))}`, x: 0, y: place}, cut(c.name.replace(/ risk$/, ""), names - 16)),
+    return [svg("path", {class: `curve ${colourOf(groupColour(k, curves.length))}`, d: `M0,${place - 4}h14`}),
+      svg("text", {class: "strong", x: 19, y: place}, cut(c.name.replace(/ risk$/, ""), names - 35)),
       ...c.at_risk.map((n, i) => svg("text", {x: x(ticks[i]), y: place, "text-anchor": "middle"}, String(n)))];
   });
   const height = bottom + 78 + curves.length * 19;
