@@ -138,7 +138,7 @@ def test_factors_are_split_and_found_again(model, n, p, weighted):
     np.testing.assert_allclose(value, naive.lifted_objective(P, *lifted(model, f)), rtol=1e-12)
     sizes = np.linalg.norm(f.codes * np.sqrt(P.weight)[:, None], axis=0)
     np.testing.assert_allclose(arrays.code_sizes(f), sizes, rtol=1e-13)
-    turned, after = (way(L, beta, other, f.gamma) for way in (arrays.unlift, arrays.as_they_are))
+    turned, after = (way(L, beta, other, f.gamma) for way in (arrays.unlift, arrays.unrotated))
     for found in (turned, after):
         for a, b in zip(lifted(model, found), lifted(model, f), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-12 * (1 + np.abs(b).max()))
@@ -153,7 +153,7 @@ def test_an_atom_of_zeros_stays_one(model):
     f = random_factors(P)
     f.components[:, 1] = 0
     L, beta, other = arrays.split(f)
-    found = arrays.as_they_are(L, beta, other, f.gamma)
+    found = arrays.unrotated(L, beta, other, f.gamma)
     np.testing.assert_array_equal(found.components[:, 1], 0)
     np.testing.assert_allclose(found.beta[1], f.beta[1], rtol=1e-13)
     np.testing.assert_allclose(found.codes[:, 1], f.codes[:, 1], rtol=1e-13)

@@ -1,4 +1,4 @@
-"""SMF-W and SMF-H: everything in which the two models differ, one class each."""
+"""SMF-W and SMF-H: one class per model, with everything in which the two differ."""
 
 from superfactor.models.arrays import LiftedArrays
 from superfactor.models.base import Grown, Model, Side
@@ -25,7 +25,7 @@ MODELS: dict[str, Model] = {model.name: model for model in (Filter(), Feature())
 
 
 def model_named(name: str) -> Model:
-    """The model of this public name."""
+    """Return the model of this public name."""
     if name not in MODELS:
         raise ValueError(f"model={name!r}: allowed are {' and '.join(map(repr, MODELS))}")
     return MODELS[name]

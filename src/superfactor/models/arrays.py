@@ -2,8 +2,8 @@
 
     F(A, B, γ) = Σ_i ω_i ℓ(y_i, a_i) + ξ‖X̃ − B̃‖² + λ‖Ã‖² + Σ_j ρ_j‖γ_j‖²
 
-Tildes: sample weights and the scale s of the data are absorbed (X̃ = diag(√w)X/s, see `DataMatrix`); ξ
-and λ are given in these units, and the value of F is that of the paper in the user's units.
+A tilde means that sample weights and the scale s of the data are included (X̃ = diag(√w)X/s, see
+`DataMatrix`). ξ and λ are in these units. The value of F is that of the paper in the user's units.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from superfactor.spectrum import DataMatrix
 
 @dataclass(frozen=True)
 class LiftedArrays:
-    """What `Problem.arrays` gives."""
+    """The arrays of a problem, returned by `Problem.arrays`."""
 
-    model: Model  # its search side is where A (N, κ) lives
+    model: Model  # A (N, κ) belongs to its search side
     data: DataMatrix  # X̃ (n, p)
     known: Annotations  # targets, covariates and weights of all samples
     covariate_ridge: Array  # ρ (q,)
@@ -32,7 +32,7 @@ class LiftedArrays:
     lam: float
     scale: float  # the factor s of X̃ = diag(√w)X/s
 
-    # --- sizes, and what is known of the samples -----------------------------------------------------------
+    # --- sizes, and data of the samples ---------------------------------------------------------------------
 
     @property
     def xp(self) -> Any:
@@ -48,7 +48,7 @@ class LiftedArrays:
 
     @property
     def side(self) -> int:
-        """N."""
+        """Dimension of the search side, N."""
         return self.model.side(self.data.shape)
 
     @property
@@ -57,7 +57,7 @@ class LiftedArrays:
 
     @property
     def unit(self) -> float:
-        """Ã/A."""
+        """The ratio Ã/A."""
         return self.model.unit(self.scale)
 
     @property
@@ -84,48 +84,49 @@ class LiftedArrays:
     # --- products from the search side ------------------------------------------------------------------
 
     def image(self, T: Array) -> Array:
-        """(N, k) -> (other, k)."""
+        """Multiply from the search side: (N, k) -> (other, k)."""
         return self.model.image(self.data, T)
 
     def back(self, Z: Array) -> Array:
-        """(other, k) -> (N, k)."""
+        """Multiply by the transpose: (other, k) -> (N, k)."""
         return self.model.back(self.data, Z)
 
     def features(self, T: Array, Z: Array) -> Array:
-        """ΦT (n, k) of directions T (N, k) with images Z."""
+        """Return ΦT (n, k) of directions T (N, k) with images Z."""
         return self.model.features(self.known, T, Z)
 
     def pull(self, E: Array) -> Array:
-        """ΦᵀE (N, κ)."""
+        """Return ΦᵀE (N, κ)."""
         return self.model.pull(self.data, self.known, E)
 
     def activations(self, A: Array, gamma: Array) -> Array:
-        """a (n, κ) at Ã (N, κ), γ (q, κ)."""
+        """Return the activations a (n, κ) at Ã (N, κ), γ (q, κ)."""
         return self.model.activations(self.data, self.known, A) + self.covariates @ gamma
 
     # --- the parts of F ---------------------------------------------------------------------------------
 
     def loss_terms(self, a: Array) -> tuple[float, Array]:
-        """Σ_i ω_i ℓ(y_i, a_i) and its gradient E = ω∘∇ℓ (n, κ) at activations a (n, κ)."""
+        """Return Σ_i ω_i ℓ(y_i, a_i) and its gradient E = ω∘∇ℓ (n, κ) at activations a (n, κ)."""
         value, residual = self.loss.value_and_residual(a, self.targets)
         return inner(value, self.loss_weight[:, 0]), residual * self.loss_weight
 
     def covariate_penalty(self, gamma: Array) -> float:
-        """Σ_j ρ_j‖γ_j‖²."""
+        """Return Σ_j ρ_j‖γ_j‖²."""
         return float(namespace(gamma).sum(self.covariate_ridge[:, None] * gamma**2))
 
     # --- factors ----------------------------------------------------------------------------------------
 
     def split(self, factors: Factors) -> tuple[Array, Array, Array]:
-        """L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ, of factors in the user's units."""
+        """Return L (N, r), β (r, κ), P (other, r) of factors: Ã = L·β and B̃ = L·Pᵀ."""
         codes = factors.codes if self.root_weight is None else factors.codes * self.root_weight
         L, P = self.model.atoms_and_codes(factors.components, codes)
         return L, factors.beta * self.unit, P / self.scale
 
     def unlift(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
-        """The singular vectors of the lifted matrix, whichever L and P gave it: factors in the user's units.
+        """Return factors in the user's units: singular vectors of the lifted matrix θ, for any L and P.
 
-        Found by turning an r × r core, never by decomposing θ, where a large B would drown A.
+        They come from an r × r core. A decomposition of θ itself would lose the digits of A next to a large
+        B.
         """
         Q, R = namespace(L).linalg.qr(L)
         other = P @ R.T
@@ -134,8 +135,8 @@ class LiftedArrays:
         codes = self.known.over_root(codes @ turned.codes_turn)
         return Factors(turned.components, codes, turned.beta, gamma)
 
-    def as_they_are(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
-        """The columns of L and P themselves in the user's units, atoms of norm one."""
+    def unrotated(self, L: Array, beta: Array, P: Array, gamma: Array) -> Factors:
+        """Return the columns of L and P as factors in the user's units, with atoms of norm one."""
         scale, xp = self.scale, namespace(L)
         atoms, codes = self.model.atoms_and_codes(L, P * scale)
         norms = column_norms(atoms)
@@ -145,6 +146,6 @@ class LiftedArrays:
         return Factors(atoms / norms[None, :], codes, self.model.normalised(found, norms), gamma)
 
     def code_sizes(self, factors: Factors) -> Array:
-        """The norms of the codes' columns (r,), samples in units of √w."""
+        """Return the norms of the codes' columns (r,), samples in units of √w."""
         codes = factors.codes
         return column_norms(codes if self.root_weight is None else codes * self.root_weight)

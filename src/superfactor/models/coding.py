@@ -1,23 +1,23 @@
-"""From a new sample to its code and its activations.
+"""Codes and activations of new samples.
 
 Filter model: the code is Wᵀx, the activation βᵀWᵀx + γᵀx'.
 
-Feature model: the code of a training sample was chosen together with its label, and a new sample
-has none. The energy its training term would have with label y,
+Feature model: the code of a training sample depends on its label, which a new sample does not have. The
+value that its training term would have with label y,
 
     E_y = min_h ℓ(y, βᵀh + γᵀx') + λ‖βᵀh‖² + ξ‖W(h − W⁺x)‖²,
 
-says how well y goes with x: p_y ∝ exp(−E_y). With W = QSVᵀ on its numerical range and
-h = W⁺x + VS⁻¹e the activation is b + γᵀx' + Cᵀe, b = βᵀW⁺x, C = S⁻¹Vᵀβ, and the last term is ξ‖e‖².
-Only e in the range of C = P·diag(m)·Rᵀ matters: at most κ unknowns. Completing the square in them,
+determines how well y fits x: p_y ∝ exp(−E_y). With W = QSVᵀ on its numerical range and
+h = W⁺x + VS⁻¹e, the activation is b + γᵀx' + Cᵀe, b = βᵀW⁺x, C = S⁻¹Vᵀβ, and the last term is ξ‖e‖².
+Only e in the range of C = P·diag(m)·Rᵀ has an effect: at most κ unknowns. Completing the square in them gives
 
     E_y = Σ_j λ(1−s_j)(Rᵀb)_j² + min_t ℓ(y, c + R·diag(m̂)t + γᵀx') + ½‖t‖²,
     m̂_j² = m_j²/(2ξ + 2λm_j²),   s_j = 2λm̂_j²,   c = R·diag(1−s)·Rᵀb.
 
-Of several yes/no labels the two answers to one are compared while the others are not known: its odds are
-exp(E_0 − E_1) with ℓ that of this label alone. That is a problem of one unknown, of width ‖row of R·diag(m̂)‖.
+For several yes/no labels, each label is predicted with the others unknown: its odds are exp(E_0 − E_1) with
+the loss ℓ of this label alone. This problem has one unknown, of width ‖row of R·diag(m̂)‖.
 
-In regression y is free and the loss vanishes: the prediction is c + γᵀx'.
+In regression y is free and the loss is zero at the minimum: the prediction is c + γᵀx'.
 """
 
 from __future__ import annotations
@@ -29,52 +29,52 @@ from typing import Any
 from superfactor._arrays import Array, cast, device, eps, eye_like, namespace, wide, zeros_like_of
 from superfactor.losses import Loss, Multinomial, resolve_link
 
-# Entries of the temporary arrays, κ × (samples × labels): they stay in the cache of a core, and keep an
-# accelerator busy.
+# Entries of the temporary arrays, κ × (samples × labels): the first fits into the cache of a core, the second
+# keeps an accelerator busy.
 _CHUNK, _LARGE_CHUNK = 30_000, 10_000_000
 _MAX_ITER = 500
 
 
 def _linear_scores(a: Array, loss: Multinomial) -> Array:
-    """Logarithms of h at activations (n, κ), with 0 for class 0: (n, κ + 1)."""
+    """Return the logarithms of h at activations (n, κ), with 0 for class 0: (n, κ + 1)."""
     scores = loss.link.log_h(a)
     xp = namespace(scores)
     return xp.concat([xp.zeros_like(scores[:, :1]), scores], axis=1)
 
 
 class Coding(ABC):
-    """How a fitted model codes new samples and predicts for them: a dataclass of arrays and numbers."""
+    """Codes and predictions of new samples by a fitted model: a dataclass of arrays and numbers."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """V (p, r): the codes of samples X (n, p) are XV."""
+        """Return V (p, r): the codes of samples X (n, p) are XV."""
 
     @abstractmethod
     def codes(self, X: Array) -> Array:
-        """Codes (n, r) of the rows of X (n, p)."""
+        """Return codes (n, r) of the rows of X (n, p)."""
 
     @abstractmethod
     def scores(self, b: Array, offset: Array, loss: Multinomial, prediction: str) -> Array:
-        """Logarithms of unnormalised class probabilities (n, κ + 1), of b = codes·β and γᵀx' (n, κ)."""
+        """Return log unnormalised class probabilities (n, κ + 1), for b = codes·β and offset γᵀx' (n, κ)."""
 
     @abstractmethod
     def log_odds(self, b: Array, offset: Array, prediction: str) -> Array:
-        """Log-odds (n, κ) of κ yes/no labels, of the same."""
+        """Return log-odds (n, κ) of κ yes/no labels, for the same arguments."""
 
     @abstractmethod
     def targets(self, b: Array, offset: Array, prediction: str) -> Array:
-        """Predicted targets (n, κ), of the same."""
+        """Return predicted targets (n, κ), for the same arguments."""
 
     def moved(self, move: Any) -> Coding:
-        """The same with `move` applied to every array."""
+        """Return a copy with `move` applied to every array."""
         arrays = {field.name: move(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
         return replace(self, **arrays)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
 class FilterCoding(Coding):
-    """codes = XW, of filters W (p, r)."""
+    """codes = XW, for filters W (p, r)."""
 
     filters: Array
 
@@ -97,7 +97,7 @@ class FilterCoding(Coding):
 
 @dataclass(frozen=True)
 class FeatureCoding(Coding):
-    """codes = X(W⁺)ᵀ, and the supervised coding of the energies above."""
+    """codes = X(W⁺)ᵀ, with predictions by the energies E_y of the module's docstring."""
 
     xi: float  # ξ > 0 and λ ≥ 0 of the fit, in the user's units
     lam: float
@@ -108,10 +108,10 @@ class FeatureCoding(Coding):
 
     @classmethod
     def of(cls, components: Array, size: Array, beta: Array, *, xi: float, lam: float) -> FeatureCoding:
-        """From W (p, r), the norms of the training codes' columns (r,), β (r, κ), ξ and λ.
+        """Return the coding from W (p, r), the norms of the training codes (r,), β (r, κ), ξ and λ.
 
-        Which directions of W are numerically zero is decided in units of what each contributes to
-        the reconstruction, ‖w_j‖·‖h_j‖: a factor that only labels use has nothing but noise in W.
+        Directions of W are numerically zero relative to their contributions ‖w_j‖·‖h_j‖ to the
+        reconstruction: a factor that only labels use has only noise in W.
         """
         xp = namespace(components)
         size = xp.where(size > 0, size, xp.ones_like(size))
@@ -160,25 +160,25 @@ class FeatureCoding(Coding):
         return ((b @ R) * shrink) @ R.T
 
     def energies(self, b: Array, offset: Array, loss: Loss) -> Array:
-        """E_y (n, κ+1) for every sample and label; b = codes·β (n, κ), offset = γᵀx' (n, κ)."""
+        """Return E_y (n, κ+1) for every sample and label; b = codes·β (n, κ), offset = γᵀx' (n, κ)."""
         R, width, shrink = self._prior(b)
         inside = b @ R
         fixed = self.lam * namespace(b).sum(inside * inside * shrink, axis=1)
         return fixed[:, None] + _in_chunks(loss, (inside * shrink) @ R.T + offset, R * width)
 
     def _prior(self, like: Array) -> tuple[Array, Array, Array]:
-        """R (κ, ρ), m̂ (ρ,) and 1 − s (ρ,) in the floating type of `like`."""
+        """Return R (κ, ρ), m̂ (ρ,) and 1 − s (ρ,) in the floating type of `like`."""
         xp = namespace(like)
         m = xp.astype(self.widths, like.dtype)
         stiffness = xp.clip(((2 * self.xi) ** 0.5 / m) ** 2, 1e-300, 1e300)
         total = stiffness + 2 * self.lam
-        # With a width of 1e10 an activation has its way for nothing, but for rounding.
+        # A width of 1e10 already leaves the activation free, up to rounding.
         width = 1 / xp.sqrt(xp.clip(total, min=1e-20))
         return xp.astype(self.mixing, like.dtype), width, stiffness / total
 
 
 def _right_singular(C: Array) -> tuple[Array, Array]:
-    """R (κ, ρ) and m (ρ,) > 0 of C = P·diag(m)·Rᵀ, numerically zero directions left out."""
+    """Return R (κ, ρ) and m (ρ,) > 0 of C = P·diag(m)·Rᵀ, without numerically zero directions."""
     xp = namespace(C)
     if 0 in C.shape:
         return zeros_like_of(C, C.shape[1], 0), zeros_like_of(C, 0)
@@ -189,7 +189,7 @@ def _right_singular(C: Array) -> tuple[Array, Array]:
 
 
 def _in_chunks(loss: Loss, centre: Array, basis: Array) -> Array:
-    """`_least_energies` of some samples at a time."""
+    """Return `_least_energies`, computed for some samples at a time."""
     n, kappa = centre.shape
     entries = _CHUNK if str(device(centre)) == "cpu" else _LARGE_CHUNK
     rows = max(entries // ((kappa + 1) * kappa), 1)
@@ -198,7 +198,7 @@ def _in_chunks(loss: Loss, centre: Array, basis: Array) -> Array:
 
 
 def _least_energies(loss: Loss, centre: Array, basis: Array) -> Array:
-    """min_t ℓ(y, centre_i + basis·t) + ½‖t‖² for every sample i and label y: (n, κ+1)."""
+    """Return min_t ℓ(y, centre_i + basis·t) + ½‖t‖² for every sample i and label y: (n, κ+1)."""
     xp, (n, kappa) = namespace(centre), centre.shape
     shape = (kappa, n, kappa + 1)
     labels = eye_like(centre, kappa + 1)[1:, None, :]
@@ -210,10 +210,10 @@ def _least_energies(loss: Loss, centre: Array, basis: Array) -> Array:
 
 
 def _minima(loss: Loss, a: Array, Y: Array, basis: Array) -> Array:
-    """The minima (N,) of f(t) = ℓ(y, a + basis·t) + ½‖t‖², one for each column of a and Y (κ, N).
+    """Return the minima (N,) of f(t) = ℓ(y, a + basis·t) + ½‖t‖², one for each column of a and Y (κ, N).
 
-    Damped Newton, all columns side by side; those whose minimum is found drop out. For a convex loss f is
-    1-strongly convex: the squared Newton decrement bounds twice the distance to the minimum, and ‖∇f‖² too.
+    Damped Newton steps for all columns at once; solved columns are removed. For a convex loss f is 1-strongly
+    convex: the squared Newton decrement and ‖∇f‖² bound twice the distance of f to the minimum.
     """
     xp, N = namespace(a), int(a.shape[1])
     place, t = xp.arange(N, device=device(a)), zeros_like_of(a, int(basis.shape[1]), N)
@@ -245,24 +245,24 @@ def _minima(loss: Loss, a: Array, Y: Array, basis: Array) -> Array:
 
 
 def _noise(f: Array) -> Array:
-    """What rounding may have changed of values f."""
+    """Return the rounding error of values f."""
     return 16 * eps(f) * (1 + namespace(f).abs(f))
 
 
 def _newton_step(
     loss: Loss, a: Array, Y: Array, basis: Array, g: Array, noise: Array
 ) -> tuple[Array, Array, Array]:
-    """Nearly −H⁻¹g (ρ, N), how steeply f falls along it (N,), and at most gᵀH⁻¹g (N,).
+    """Return about −H⁻¹g (ρ, N), the decrease rate of f along it (N,), and an upper bound of gᵀH⁻¹g (N,).
 
-    H = I + basisᵀ∇²ℓ·basis has few eigenvalues far from 1, those of the classes a sample hesitates between:
-    conjugate gradients need few products, and all columns share them. Their residual r is orthogonal to
-    their answer s: gᵀH⁻¹g = gᵀs + rᵀH⁻¹r ≤ gᵀs + ‖r‖². Where a loss that is not convex bends down along a
-    direction it counts as straight, and the search ends there.
+    H = I + basisᵀ∇²ℓ·basis has few eigenvalues far from 1, those of classes with similar probabilities. So
+    conjugate gradients need few products, which all columns share. Their residual r is orthogonal to their
+    solution s: gᵀH⁻¹g = gᵀs + rᵀH⁻¹r ≤ gᵀs + ‖r‖². Along a direction of negative curvature, possible if the
+    loss is not convex, the curvature counts as 0 and the iteration ends.
     """
     xp, curvature = namespace(g), loss.curvature(a.T, Y.T)
     tiny = float(xp.finfo(g.dtype).smallest_normal)
     first = rr = dd = xp.sum(g * g, axis=0)
-    # The closer to the minimum, the more digits of a step are worth their price.
+    # Closer to the minimum, steps are solved more precisely.
     enough = xp.clip(xp.sqrt(first), max=0.1) * first
     s, fall, bound, r, d = xp.zeros_like(g), xp.zeros_like(first), first, g, g
     for _ in range(int(basis.shape[1])):
@@ -274,7 +274,7 @@ def _newton_step(
         if not loss.convex:
             r = xp.where(bent < 0, xp.zeros_like(r), r)
         last, rr = rr, xp.sum(r * r, axis=0)
-        # What is left by rounding counts as none: with a wide basis it is never small.
+        # A residual from rounding counts as 0: with a wide basis it never gets small.
         bound = fall + xp.where(rr > eps(rr) * first, rr, xp.zeros_like(rr))
         if bool(xp.all((bound <= noise) | ((rr <= enough) & (fall > noise)))):
             break

@@ -1,7 +1,7 @@
-"""The factors a user reads, and how they come from a point of the search: by a small rotation.
+"""The factors in the user's units, and the small rotation that computes them from a point of the search.
 
-The table of docs/method.md §1: the singular vectors of θ are found by turning its r × r core, never by
-decomposing θ, where a large B would drown A.
+See the table of docs/method.md §1. The singular vectors of θ come from its r × r core. A decomposition of θ
+itself would lose the digits of A next to a large B.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Factors:
     gamma: Array  # (q, κ), the intercept (if any) in the last row
 
     def padded(self, rank: int) -> Factors:
-        """The same with zero components up to `rank`: X may have a smaller rank than that."""
+        """Return the factors with zero components up to `rank`, since the rank of X may be smaller."""
         missing = rank - int(self.beta.shape[0])
         if missing <= 0:
             return self
@@ -34,14 +34,14 @@ class Factors:
 
 
 def more_columns(x: Array, count: int) -> Array:
-    """x (m, k) with so many columns of zeros on its right."""
+    """Return x (m, k) with `count` columns of zeros appended."""
     return namespace(x).concat([x, zeros_like_of(x, int(x.shape[0]), count)], axis=1)
 
 
 def principal_rotation(core_gram: Array) -> tuple[Array, Array]:
-    """R (r, r) orthogonal and σ² (r,) ≥ 0, descending, with core_gram = R·diag(σ²)·Rᵀ."""
+    """Return R (r, r) orthogonal and σ² (r,) ≥ 0, descending, with core_gram = R·diag(σ²)·Rᵀ."""
     xp = namespace(core_gram)
-    # Symmetric scaling by a power of two keeps eigh inside its range at any unit of X.
+    # Scaling by a power of two avoids overflow and underflow in eigh for any unit of X.
     largest = float(xp.max(xp.abs(core_gram))) if core_gram.shape[0] else 0.0
     if largest == 0:
         return eye_like(core_gram, core_gram.shape[0]), core_gram[:, 0]
@@ -50,7 +50,7 @@ def principal_rotation(core_gram: Array) -> tuple[Array, Array]:
 
 
 def positive_peaks(components: Array) -> Array:
-    """Signs (r,) that make the entry largest in size of each column of `components` (p, r) positive."""
+    """Return signs (r,) that make the entry of largest size in each column of (p, r) positive."""
     xp = namespace(components)
     high, low = xp.max(components, axis=0), xp.min(components, axis=0)
     one = xp.ones_like(high)
@@ -59,7 +59,7 @@ def positive_peaks(components: Array) -> Array:
 
 @dataclass(frozen=True)
 class Turned:
-    """Atoms, coefficients, and how to turn what stands for the samples."""
+    """Atoms and coefficients after a rotation, and the matrix that rotates the samples' columns."""
 
     components: Array  # (p, r), atoms as columns
     beta: Array  # (r, κ)
@@ -68,12 +68,12 @@ class Turned:
 
 
 def turn_filters(W: Array, beta: Array, codes_gram: Array, scale: float) -> Turned:
-    """W = U, [β, H] = ΣVᵀ for θ = UΣVᵀ: orthonormal filters, most important first.
+    """Return W = U, [β, H] = ΣVᵀ for θ = UΣVᵀ: orthonormal filters, most important first.
 
     W (p, r) nearly orthonormal, β (r, κ), codes_gram (r, r) = (X̃W)ᵀX̃W; the samples' columns are X̃W.
     """
     xp = namespace(W)
-    # Ã = W·β stays as it is while W becomes orthonormal to the last digit.
+    # Make W orthonormal to the last digit without changing Ã = W·β.
     T = xp.linalg.cholesky(W.T @ W)
     inverse = xp.linalg.inv(T).T
     W, beta, codes_gram = W @ inverse, T.T @ beta, inverse.T @ codes_gram @ inverse
@@ -86,14 +86,14 @@ def turn_filters(W: Array, beta: Array, codes_gram: Array, scale: float) -> Turn
 
 
 def turn_features(loadings: Array, beta: Array, scale: float) -> Turned:
-    """[βᵀ ‖ W] = UΣ^½, H = Σ^½Vᵀ for θ = UΣVᵀ, most important factor first.
+    """Return [βᵀ ‖ W] = UΣ^½, H = Σ^½Vᵀ for θ = UΣVᵀ, most important factor first.
 
     loadings (p, r) = X̃ᵀ times the orthonormal r columns of the samples, β (r, κ).
     """
     xp, loadings = namespace(loadings), loadings * scale
     R, _ = principal_rotation(beta @ beta.T + loadings.T @ loadings)
     loadings, beta = loadings @ R, R.T @ beta
-    # Σ^½ from the turned columns: next to a large B, or a large A, eigenvalues would be noise.
+    # Σ^½ from the rotated columns: next to a large B or A, eigenvalues would be rounding errors.
     root = xp.sqrt(xp.hypot(column_norms(loadings), column_norms(beta.T)))
     dead = root == 0
     down = xp.where(dead, xp.zeros_like(root), 1 / xp.where(dead, xp.ones_like(root), root))

@@ -47,7 +47,7 @@ class Feature(Model):
     def resumed(
         self, side: Side, loadings: Array, tall: Array | None
     ) -> tuple[list[Vectors], Vectors | None]:
-        images = self.from_loadings(side, loadings)  # a good subspace, if not the very same one
+        images = self.from_loadings(side, loadings)  # a good subspace, though not exactly the same one
         if tall is None:
             return [images], None
         held = side.samples.keep(Block.given, tall)

@@ -1,17 +1,17 @@
-"""The problem: F over matrices of rank at most r, stated once for an array, a file and a cluster.
+"""The problem: F over matrices of rank at most r, the same for an array, a file and a cluster.
 
     F(A, B, γ) = Σ_i ω_i ℓ(y_i, a_i) + ξ‖X̃ − B̃‖² + λ‖Ã‖² + Σ_j ρ_j‖γ_j‖²
 
 =========== =================================================================================
-file        idea
+file        content
 =========== =================================================================================
-``problem`` the problem as a value: sizes, units, the same problem seen otherwise
-``posing``  how it is made: `state` of a user's arrays or rows, `pose` of samples
-``whole``   the arrays of a problem that is in memory, and wide ones in fewer features
+``problem`` the immutable problem: sizes, units, versions at other weights or in fewer features
+``posing``  how to make one: `state` from a user's arrays or rows, `pose` from samples
+``whole``   arrays of a problem in memory, also compressed to fewer features
 =========== =================================================================================
 
-The default solver and the certificate ask the samples; Algorithm 1, block coordinate descent and dual ascent
-take the problem's `arrays`.
+The default solver and the certificate use the samples. Algorithm 1, block coordinate descent and dual ascent
+use the problem's `arrays`.
 """
 
 from superfactor.problem.posing import pose, state

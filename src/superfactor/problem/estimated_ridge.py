@@ -1,23 +1,24 @@
-"""λ of the filter model from the data: how much of y can the features explain (docs/method.md §12)?
+"""Estimate λ of the filter model from how much of y the features explain (docs/method.md §12).
 
-Numbers, times and counts may be mostly noise or hardly any: no fixed share of σ₁(X)² suits both. Around the
-best model without factors the loss is about a parabola in the coefficients θ of the features,
+Numbers, times and counts may contain much noise or little, so no fixed share of σ₁(X)² suits all. Around the
+best model without factors, the loss is approximately quadratic in the coefficients θ of the features,
 
     ``bᵀθ + ½ θᵀMθ,   b = X̃ᵀE/√w,   M = h·G``,
 
 with residuals ``E``, the Gram matrix ``G = X̃ᵀX̃`` of centred features and ``h`` the mean curvature.
-That is a linear regression. With eigenvalues ``m_j`` of ``M``, ``z_j = (v_jᵀb)²/m_j`` and
-``d_j = m_j/(m_j + 2λ)``, two well-known criteria say which λ predicts best:
+This is a linear regression. With eigenvalues ``m_j`` of ``M``, ``z_j = (v_jᵀb)²/m_j`` and
+``d_j = m_j/(m_j + 2λ)``, two standard criteria select the λ that predicts best:
 
     marginal likelihood               ``(N − 1) log(R + Σ_j z_j(1 − d_j)) − Σ_j log(1 − d_j)``
     generalized cross-validation      ``log(R + Σ_j z_j(1 − d_j)²) − 2 log(N − 1 − Σ_j d_j)``
 
-Where the size φ of the noise is known (`Loss.dispersion`) the first is
-``Σ_j log(1 + m_j/2λ) − Σ_j z_j d_j/φ``: labels that wide X tells apart look like numbers without noise, and
-would hardly be shrunk.
+If the variance φ of the noise is known (`Loss.dispersion`), the first is
+``Σ_j log(1 + m_j/2λ) − Σ_j z_j d_j/φ``. Otherwise, labels that a wide X separates would look like numbers
+without noise, and λ would be too small.
 
-``N`` counts observations, ``R`` is what no coefficients explain. The first shrinks too little where few
-strong factors carry everything, the second where there is only noise: λ is the geometric mean of both.
+``N`` is the number of observations, ``R`` the part that no coefficients explain. The first criterion gives
+too small a λ if few strong factors explain everything, the second if there is only noise. λ is the geometric
+mean of both.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ from superfactor.problem.whole import Whole
 from superfactor.samples import Block, Design, Samples
 from superfactor.units import null_model
 
-# λ is looked for between these shares of the largest m_j, at so many places.
+# λ is one of so many values between these shares of the largest m_j.
 _RANGE, _PLACES = (1e-5, 1e3), 81
-# A Gram matrix of features costs n·p² operations, its decomposition some 10·p³: half a second at most.
+# A Gram matrix of features costs n·p² operations, its decomposition about 10·p³: half a second at most.
 _MOST_OPERATIONS = 2e9
-# Singular values that are at hand, but of uncentred features: beyond this side their mean stays in.
+# Known singular values are those of uncentred features; beyond this size the mean is not removed.
 _LARGEST_CENTRED = 800
-# Observations of an output: with fewer there is nothing to estimate from.
+# Fewest observations of an output for an estimate.
 _FEWEST = 3
-# Eigenvalues below this share of the largest are rounding.
+# Eigenvalues below this share of the largest are rounding errors.
 _NO_EIGENVALUE = 1e-10
 
 
 @dataclass(frozen=True)
 class _Parabola:
-    """The loss of one output around the best model without factors."""
+    """Quadratic approximation of the loss of one output around the best model without factors."""
 
     m: Any  # (k,), eigenvalues of M, positive
-    z: Any  # (k,), what each direction explains
+    z: Any  # (k,), the decrease that each direction explains
     rest: float  # R
     count: float  # N
-    dispersion: float | None = None  # φ, what z_j is on average where there is only noise, if that is known
+    dispersion: float | None = None  # φ, the mean of z_j for pure noise, if known
 
     def marginal(self, lam: float) -> float:
-        """Twice the negative logarithm of the marginal likelihood, up to a constant."""
+        """Return twice the negative log marginal likelihood, up to a constant."""
         d = self.m / (self.m + 2 * lam)
         if self.dispersion is not None:
             return float(np.sum(np.log1p(self.m / (2 * lam)) - self.z * d / self.dispersion))
@@ -65,7 +66,7 @@ class _Parabola:
         return (self.count - 1) * float(np.log(left)) + float(np.sum(np.log1p(self.m / (2 * lam))))
 
     def cross_validated(self, lam: float) -> float:
-        """N times the logarithm of the generalized cross-validation error, up to a constant."""
+        """Return N times the log generalized cross-validation error, up to a constant."""
         d = self.m / (self.m + 2 * lam)
         freedom = self.count - 1 - float(np.sum(d))
         if freedom < 1e-3 * self.count:
@@ -83,26 +84,27 @@ def estimated_ridge(
     ridge: Any,
     dispersions: Sequence[float | None],
 ) -> float | None:
-    """λ in the units of X̃; None where X is too large for it, or where nothing varies.
+    """Return λ in the units of X̃; None if X is too large, or constant.
 
     Parameters
     ----------
     samples : Samples
     whole : Whole or None
-        X in memory, whose decomposition is used where there is one.
+        X in memory; its decomposition is used if there is one.
     shape : (n_samples, n_features)
     shared : float
-        Σw where the features count without their means, infinite where they do not.
+        Σw if features are centred, infinite otherwise.
     start : array of shape (q, κ)
-        Coefficients of the covariates, intercept included, at which the best model without factors is sought.
+        Coefficients of covariates and intercept from which the search for the best model without factors
+        starts.
     ridge : array of shape (q,)
         Their ridge.
     dispersions : of the κ outputs
-        As the loss has them.
+        From the loss.
     """
     n, p = shape
     short = None if whole is None else whole.short
-    # Wide X is asked on the side of its samples where it is not compressed.
+    # For wide X that is not compressed, use the Gram matrix of the samples.
     wide = whole is not None and short is None and 2 * n <= p and n <= whole.options.compressed_side
     if short is None and not wide and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
         return None
@@ -135,7 +137,7 @@ def estimated_ridge(
 
 
 def _spectrum(samples: Samples, whole: Whole | None, n_features: int, shared: float) -> tuple[Any, Any]:
-    """Eigenvalues (k,) and eigenvectors (p, k) of X̃ᵀX̃, means taken off where `shared` is finite."""
+    """Return eigenvalues (k,) and eigenvectors (p, k) of X̃ᵀX̃, centred if `shared` is finite."""
     short = None if whole is None else whole.short
     if short is not None:
         squares = to_numpy(short.whole.data.singular_values) ** 2
@@ -150,7 +152,7 @@ def _spectrum(samples: Samples, whole: Whole | None, n_features: int, shared: fl
 
 
 def _spectrum_of_samples(whole: Whole, shared: float) -> tuple[Any, Any]:
-    """The same of X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n)."""
+    """Return the same for X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n)."""
     gram, root = to_numpy(whole.data.gram()), whole.data.root_weight
     ones = np.ones((len(gram), 1)) if root is None else to_numpy(root)
     image = gram @ ones / shared

@@ -21,9 +21,9 @@ from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passe
 from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs
 from superfactor.units import Auto, Weights, covariate_ridges, largest_square, null_loss
 
-# Between these a loss can be squared without leaving the range of floats.
+# Squares of losses between these do not over- or underflow.
 _LOSSES = 1e-150, 1e150
-# Of ‖X‖²: below this share, what is left of X without its mean is rounding.
+# Below this share of ‖X‖², the centred X is only rounding errors.
 _NO_VARIATION = 1e-12
 
 
@@ -44,7 +44,7 @@ def state(
     on_block: Callable[[int, int], None] | None = None,
     options: Options | None = None,
 ) -> Problem:
-    """The problem of a user's data, in the user's units.
+    """State the problem of a user's data, in the user's units.
 
     Parameters
     ----------
@@ -59,27 +59,27 @@ def state(
     xi, lam : float or Auto
         ξ > 0 and λ ≥ 0 of the paper's F, a sum over samples; or "auto" (`superfactor.units`).
     lam_covariates : float or Auto, optional
-        ρ ≥ 0 of all covariates, "auto", or None for the paper's: the same λ.
+        ρ ≥ 0 of all covariates, "auto", or None for the paper's choice ρ = λ.
     covariates : array of shape (n, q), or None
-        The intercept is added here, as an unpenalised column of ones.
+        Without the intercept, which this function adds as an unpenalised column of ones.
     fit_intercept : bool, default=True
-        Whether there is one.
+        Whether to add an intercept.
     sample_weight : array of shape (n,), optional
-        Multiplies every term of a sample; samples of weight 0 are left out of a source, and must not be
-        among those of an array.
+        Multiplies every term of a sample. Samples of weight 0 are skipped in a source, and not allowed in an
+        array.
     class_weight : array of shape (n,), optional
-        Multiplies the loss of a sample only; 0 where it has no label.
+        Multiplies only the loss of a sample; 0 if it has no label.
     rank : int, optional
         The number of factors of later fits, for an estimate of the memory that a search on a source needs.
     on_block : callable, optional
         Called after each block of a pass over a source, as on_block(rows done, rows in all).
     options : Options, optional
-        When which method runs.
+        Thresholds that select the method.
 
     Returns
     -------
     problem : Problem
-        For every solver, and for the theory.
+        Input of every solver and of the theory.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def pose(
     row_size: float | None = None,
     whole: Whole | None = None,
 ) -> Problem:
-    """The problem of samples that are in the user's units, by one pass over X.
+    """State the problem of samples in the user's units, with one pass over X.
 
-    Some more passes where λ of the filter model is "auto".
+    Takes a few more passes if λ of the filter model is "auto".
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def pose(
     weights : Weights
         ξ, λ and the ridge of the covariates, numbers or "auto".
     n_covariates : int
-        Not counting the intercept.
+        Number of covariates without the intercept.
     fit_intercept : bool
         Whether the last covariate is the intercept.
     like, options, row_size, whole
@@ -167,7 +167,7 @@ def pose(
     Returns
     -------
     problem : Problem
-        As `state` gives it for data of a user.
+        The same as from `state`.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def pose(
         whole = replace(whole, data=whole.data.over(scale))
     nothing = null_loss(samples, loss, n_outputs, n_covariates, fit_intercept)
     total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
-    # What all samples share is the intercept's, or nothing to the loss: no ridge needs to allow for it.
+    # The mean of X is fitted by the intercept, or does not affect the loss, so λ does not depend on it.
     shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
 
     def largest() -> float:
         found = _largest_variation(samples, whole, shape[1], shared) * scale**2
-        # Only what tells something of y weighs against λ: labels, or events, may be few.
+        # Only informative samples, such as those with a label or an event, count in the loss.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
@@ -231,7 +231,8 @@ def pose(
         lowest, highest = loss.curvature_bounds(n_outputs)
         if found is not None and 0 < lowest == highest:
             return found
-        # Of a loss that is no parabola the estimate holds near no effect: larger ones cost as of classes.
+        # If the loss is not quadratic, the estimate holds for small effects only: use at least the λ of
+        # classes.
         return max(model.usual_lam * (model.natural_ridge(largest) or 1.0), found or 0.0)
 
     against = nothing.at_best * (loss.feature_xi if model.searches_samples else 1.0)
@@ -265,7 +266,7 @@ def pose(
 
 
 def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, total: float) -> float:
-    """About σ₁² of X̃ without its mean, which weighs `total`; with it where that is infinite."""
+    """Estimate σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite."""
     short = None if whole is None else whole.short
     if whole is not None and whole.feature_gram is not None:
         s = to_numpy(samples.sum(Block.row_sum))
@@ -278,7 +279,7 @@ def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, t
 
 
 def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:
-    """Raise a ValueError where the loss of no model, or a weight, is beyond what floats can square.
+    """Raise a ValueError if squares of the null loss or of a weight over- or underflow.
 
     `weights` are ξ and λ in the user's units, and in the problem's own.
     """
@@ -299,11 +300,11 @@ def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -
 
 
 def _unit_of(squared: float, like: Array) -> float:
-    """The power of two nearest below ‖X‖; a ValueError where squares leave the range of X's type."""
+    """Return the largest power of two up to ‖X‖; a ValueError if squares over- or underflow."""
     if squared == 0:
         return 1.0
     tiny = float(namespace(like).finfo(like.dtype).smallest_normal)
-    # Squares of many entries lose their digits long before their sum does; a large sum bounds them all.
+    # Squares of many small entries underflow long before their sum; a large sum bounds all of them.
     low, high = tiny**0.75, tiny**-0.9
     if not low < squared < high:
         size = math.sqrt(squared) if squared < math.inf else math.inf

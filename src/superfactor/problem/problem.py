@@ -1,4 +1,4 @@
-"""The problem as a value: what every solver works on."""
+"""The immutable problem that every solver gets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from superfactor.spectrum import working_memory
 
 @dataclass(frozen=True)
 class Problem:
-    """What every solver works on.
+    """The problem that a solver minimises.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Problem:
     loss : Loss
         ℓ.
     covariate_ridge : array of shape (q,)
-        ρ, in the user's units, 0 for the intercept; in NumPy's float64, as all small arrays of the
-        solver, wherever X lives.
+        ρ, in the user's units, 0 for the intercept. NumPy float64, like all small arrays of the solver,
+        whatever the library of X.
     ridge_follows : bool
-        Whether ρ is λ in the user's units, and changes with it.
+        Whether ρ = λ in the user's units, so that ρ changes with λ.
     has_intercept : bool
         Whether the last covariate is the intercept.
     xi, lam : float
@@ -52,13 +52,13 @@ class Problem:
     total_weight : float
         Σ_i ω_i.
     like : array
-        An array in the floating type and place in which the blocks compute.
+        An array with the floating type, library and device of the blocks.
     options : Options
-        When which method runs.
+        Thresholds that select the method.
     row_size : float, optional
-        The number of stored values in a row of X, on average; None for all p of them.
+        Mean number of stored values in a row of X; None if X is dense.
     whole : Whole, optional
-        The arrays, where they are in memory.
+        The arrays, if they are in memory.
 
     Examples
     --------
@@ -98,17 +98,17 @@ class Problem:
 
     @property
     def n_samples(self) -> int:
-        """n."""
+        """Number of samples, n."""
         return self.shape[0]
 
     @property
     def n_covariates(self) -> int:
-        """q, the intercept included."""
+        """Number of covariates q, including the intercept."""
         return int(self.covariate_ridge.shape[0])
 
     @property
     def epsilon(self) -> float:
-        """The precision of the blocks' floating type."""
+        """Machine epsilon of the blocks' floating type."""
         return eps(self.like)
 
     @property
@@ -118,7 +118,7 @@ class Problem:
 
     @cached_property
     def steepest(self) -> float:
-        """α⁺ of the loss; where that is infinite, how much the loss bends where it fits the targets."""
+        """Return α⁺ of the loss; if that is infinite, a bound of the curvature near fitted targets."""
         bound = self.loss.curvature_bounds(self.n_outputs)[1]
         return bound if bound < math.inf else max(self.samples.gather(Block.steepest, None))
 
@@ -129,7 +129,7 @@ class Problem:
 
     @property
     def curves_by_sample(self) -> bool:
-        """Whether the search side is the samples, and every sample has a curvature of its own."""
+        """Whether the search side is the samples, and every sample has its own curvature."""
         return self.model.searches_samples and not self.loss.couples_samples
 
     @property
@@ -138,7 +138,7 @@ class Problem:
         return namespace(self.covariate_ridge)
 
     def zeros(self, *shape: int) -> Array:
-        """Zeros in the type and place of the solver's own small arrays."""
+        """Return zeros of the library and type of the solver's own small arrays."""
         return zeros_like_of(self.covariate_ridge, *shape)
 
     @property
@@ -146,15 +146,15 @@ class Problem:
         """The search side."""
         return Side(self.samples, self.shape, self.covariate_ridge)
 
-    # --- the same problem, seen otherwise ---------------------------------------------------------------
+    # --- versions of the same problem -------------------------------------------------------------------
 
     def restated(self, xi: float, lam: float) -> Problem:
-        """At other weights ξ and λ > 0 in the user's units; this one has a λ > 0 too."""
+        """Return the problem at other weights ξ and λ > 0 in the user's units; its own λ must be > 0 too."""
         own_xi, own_lam = self.model.own_weights(xi, lam, self.scale)
         return self.at_weights(own_xi, own_lam)
 
     def at_weights(self, xi: float, lam: float) -> Problem:
-        """The same in the problem's own units."""
+        """Return the problem at other weights in its own units."""
         ridge = self.covariate_ridge
         if self.ridge_follows and self.lam > 0:
             ridge = ridge * (lam / self.lam)
@@ -166,8 +166,8 @@ class Problem:
 
     @property
     def compact(self) -> Problem:
-        """Wide data in the coordinates of its right singular vectors; where that does not apply, itself."""
-        # A problem that kept itself would be a cycle, and its samples outlive the fit.
+        """The problem in the coordinates of X's right singular vectors, if X is wide; otherwise itself."""
+        # Caching `self` would be a reference cycle, and the samples would outlive the fit.
         return self._compressed or self
 
     @cached_property
@@ -186,27 +186,27 @@ class Problem:
 
     @property
     def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p), NumPy, of few features whose samples are many and in memory; else None."""
+        """X̃ᵀX̃ (p, p), NumPy, for few features and many samples in memory; otherwise None."""
         return None if self.whole is None else self.whole.feature_gram
 
     def expand(self, atoms: Array) -> Array:
-        """Vectors (p, j) of all features from those of the `compact` problem."""
+        """Return vectors (p, j) of all features from those of the `compact` problem."""
         return atoms if self._short is None else to_numpy(self._short.expand(moved(atoms, self.like)))
 
     @property
     def singular_values(self) -> Array | None:
-        """σ where X̃ is UΣ in its own right singular vectors, as in a compact problem; else None."""
+        """σ if X̃ = UΣ in its own right singular vectors, as in a compact problem; otherwise None."""
         values = None if self.whole is None else self.whole.data.singular_values
         return None if values is None else to_numpy(values)
 
     @property
     def compression_rounding(self) -> float:
-        """In a compact problem, a bound of ‖X̃ − UΣQᵀ‖; else 0."""
+        """In a compact problem, a bound of ‖X̃ − UΣQᵀ‖; otherwise 0."""
         known = None if self.whole is None else self.whole.data.rounding
         return 0.0 if known is None else known.rows
 
     def arrays(self) -> LiftedArrays:
-        """The problem as arrays; a ValueError where X is not in memory."""
+        """Return the problem as arrays; a ValueError if X is not in memory."""
         if self.whole is None:
             raise ValueError(
                 "X: an array in memory is required here; only the default solver and its certificate work "
@@ -224,7 +224,7 @@ class Problem:
         )
 
     def subsample_share(self) -> float | None:
-        """Which share of the samples to begin with; None where all of them are few, or their rows long."""
+        """Return the share of samples to start with; None if there are few samples, or long rows."""
         options, (n, p) = self.options, self.shape
         if self.loss.couples_samples:
             return None
@@ -236,13 +236,13 @@ class Problem:
         return count / n if count >= max(options.fewest_subsample, 2 * self.n_outputs) else None
 
     def curvature_share(self, columns: int) -> float:
-        """The share of the samples whose curvature is summed up, for so many columns of a design."""
+        """Return the share of samples over which the curvature is summed, for a design with these columns."""
         if self.loss.couples_samples:
             return 1.0
         return self.options.curvature_share(self.n_samples, columns, self.n_outputs)
 
     def subsampled(self, share: float) -> Problem:
-        """About this share of the samples of every block, in memory; its optimum is about where it was."""
+        """Return the problem of about this share of the samples, in memory, with about the same optimum."""
         data, known = subsample(self.samples, share)
         fewer = data.shape[0] / self.n_samples
         return replace(
@@ -257,23 +257,25 @@ class Problem:
             whole=Whole(data, known, self.loss, self.options),
         )
 
-    # --- the parts of F that need no sample --------------------------------------------------------------
+    # --- parts of F that do not use samples --------------------------------------------------------------
 
     def covariate_penalty(self, gamma: Array) -> Array:
-        """Σ_j ρ_j‖γ_j‖² (…) for γ (…, q, κ)."""
+        """Return Σ_j ρ_j‖γ_j‖² (…) for γ (…, q, κ)."""
         return self.xp.sum(self.covariate_ridge[:, None] * gamma**2, axis=(-2, -1))
 
     def dual_bound(self, conjugate: float, pulled: Array, top: float) -> float:
-        """−Σωℓ*(g) − Σ_j‖x'_jᵀ(ω∘g)‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)): never above F (docs/method.md §7).
+        """Return a lower bound of F (docs/method.md §7).
+
+        −Σωℓ*(g) − Σ_j‖x'_jᵀ(ω∘g)‖²/(4ρ_j) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)).
 
         Parameters
         ----------
         conjugate : float
             Σ_i ω_i ℓ*(y_i, g_i).
         pulled : array
-            X'ᵀ(ω∘g) (q, κ); covariates that are not penalised must see none of it.
+            X'ᵀ(ω∘g) (q, κ); must be 0 for covariates that are not penalised.
         top : float
-            Σ_{i≤r} eig_i(M), or more.
+            Σ_{i≤r} eig_i(M), or an upper bound.
         """
         xp, ridge = self.xp, self.covariate_ridge
         safe = xp.where(ridge > 0, ridge, xp.full_like(ridge, math.inf))
@@ -281,5 +283,5 @@ class Problem:
         return -conjugate - penalised + self.xi * (self.squared_norm - top)
 
     def dual_scale(self) -> float:
-        """1/(2√(ξλ)), by which Φᵀ(ω∘g) becomes Q with M = G + QQᵀ."""
+        """The factor 1/(2√(ξλ)) that turns Φᵀ(ω∘g) into Q with M = G + QQᵀ."""
         return 0.5 / math.sqrt(self.xi) / math.sqrt(self.lam)

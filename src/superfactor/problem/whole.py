@@ -1,4 +1,4 @@
-"""The arrays of a problem that is in memory, and those of wide data in fewer features."""
+"""Arrays of a problem in memory, also compressed to fewer features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from superfactor.spectrum import DataMatrix, compress
 
 @dataclass(frozen=True)
 class Whole:
-    """All samples at hand: X̃ (n, p), and what is known besides, as the user gave it too (`table`)."""
+    """All samples in memory: X̃ (n, p) and other data, also as the user passed it (`table`)."""
 
     data: DataMatrix
     known: Annotations
@@ -25,15 +25,15 @@ class Whole:
 
     @cached_property
     def threaded(self) -> DataMatrix:
-        """X̃ with the products of a large sparse X shared among the cores."""
+        """X̃; products of a large sparse X use all cores."""
         return self.data.threaded(self.options.values_worth_threads)
 
     @cached_property
     def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p) of few features, NumPy; None where products with X cost less.
+        """X̃ᵀX̃ (p, p) of few features, NumPy; None if products with X cost less.
 
-        Computed once: weights in units of the data, the solver's first subspace, the certificate and the
-        theory share it.
+        Computed once, for the units of the weights, the first subspace of the solver, the certificate and the
+        theory.
         """
         n, p = self.data.shape
         few = p <= min(n, self.options.few_features) and not self.data.is_sparse
@@ -41,15 +41,15 @@ class Whole:
 
     @cached_property
     def short(self) -> Short | None:
-        """Wide data in the coordinates of its right singular vectors; None where that does not apply.
+        """Wide data in the coordinates of its right singular vectors; None if X is not wide.
 
-        Computed once: restated problems, the solver, the certificate and the theory share it.
+        Computed once, for restated problems, the solver, the certificate and the theory.
         """
         found = compress(self.data, self.options)
         if found is None:
             return None
         like = found.data.empty()
-        # In float64, of what the user gave: in the type of X it may have been rounded.
+        # In float64, from the user's data: data in the type of X may be rounded.
         known = self.known.like(like) if self.table is None else self.table.annotations(slice(None), like)
         samples = in_memory(found.data, known, self.loss, self.options)
         return Short(replace(self, data=found.data, known=known), samples, found.expand)
@@ -57,7 +57,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Short:
-    """The same samples with fewer features, and the way back to vectors of all features."""
+    """The same samples with fewer features, and the map to vectors of all features."""
 
     whole: Whole
     samples: LocalSamples

@@ -368,7 +368,7 @@ class _NonNegativeBlocks(_Blocks):
 
     def factors(self) -> Factors:
         """The columns as they are, those of W with norm one: no rotation would keep the signs."""
-        return self.arrays.as_they_are(self.L, self.beta, self.P, self.gamma)
+        return self.arrays.unrotated(self.L, self.beta, self.P, self.gamma)
 
 
 def _columns(x: Array) -> list[Array]:
