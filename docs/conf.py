@@ -1,8 +1,7 @@
 """The site: pages of this folder and an API reference from the docstrings. `make docs` builds it.
 
-The Markdown pages are written for a code host too, so that nothing of Sphinx is in them. What only
-the site has (landing page, sections, reference) is in ``index.rst``, ``site/`` and ``api/``.
-Nothing is fetched, neither when it is built nor when it is read.
+The Markdown pages are also read on code hosts, so they contain no Sphinx markup. The home page, the sections
+and the API reference are in ``index.rst``, ``site/`` and ``api/``. Neither build nor site fetches anything.
 """
 
 import json
@@ -11,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx_gallery.directives import MiniGallery
 from sphinx_gallery.sorting import ExplicitOrder
 
@@ -31,23 +31,23 @@ extensions = [
 ]
 exclude_patterns = ["_templates", "paper/*"]  # the short paper is printed, not shown
 templates_path = ["_templates"]
-highlight_language = "none"  # samples of terminals are not Python
-smartquotes = False  # "filter" in a description is to be copied
+highlight_language = "none"  # terminal output is not Python
+smartquotes = False  # readers copy "filter" from a description
 
-# Links to headings, with the anchors that code hosts make.
+# Headings have the anchors of code hosts.
 myst_heading_anchors = 4
 
-# In docstrings `name` links to what has that name, if the reference has it.
+# In docstrings, `name` links to the object of that name in the reference.
 default_role = "py:obj"
 autosummary_generate = True
-autodoc_typehints = "none"  # types are said in words, beside the shapes
+autodoc_typehints = "none"  # docstrings describe types and shapes
 autodoc_member_order = "bysource"
-numpydoc_show_class_members = False  # the template lists them
+numpydoc_show_class_members = False  # autodoc lists them
 numpydoc_xref_param_type = False
 add_module_names = False
 python_maximum_signature_line_length = 88
 
-# What comes in which order; a script that is not named comes last in its section.
+# The order of scripts; others come last in their section.
 TUTORIALS = (
     "genes texts single_cells survival few_labels pipelines cluster gpu from_pca from_mixomics from_the_paper"
 )
@@ -62,7 +62,7 @@ GALLERY = {
     "data": "covariates confounders blocks gaps unlabelled",
 }
 
-# Scripts of ../examples, run as they are; these pages are made anew each time.
+# Pages from the scripts of ../examples, which run in each build.
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/tutorials", "../examples/gallery"],
     "gallery_dirs": ["tutorials", "gallery"],
@@ -70,14 +70,14 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [f"{name}.py" for name in " ".join([TUTORIALS, *GALLERY.values()]).split()] + ["*"]
     ),
-    # PyTorch is there only where a CPU build can be found; without it that page is not run.
+    # Without PyTorch, the page about GPUs is not run.
     "filename_pattern": r"\.py$" if find_spec("torch") else r"/(?!gpu\.)\w+\.py$",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1e9,  # how long it took here is no news to a reader,
-    "write_computation_times": False,  # and the page about it loads scripts from elsewhere
-    "ignore_repr_types": r"superfactor\.plotting|matplotlib|'(list|tuple)'",  # a plot is not said again
+    "min_reported_time": 1e9,  # times of this machine do not help readers,
+    "write_computation_times": False,  # and their page would load scripts from elsewhere
+    "ignore_repr_types": r"superfactor\.plotting|matplotlib|'(list|tuple)'",  # the plot is enough
     "doc_module": "superfactor",
     "backreferences_dir": "api/examples",
     "inspect_global_variables": False,
@@ -103,11 +103,11 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": []}
-html_context = {"default_mode": "auto"}  # light or dark as the reader's system says
+html_context = {"default_mode": "auto"}  # light or dark as the system of the reader
 html_favicon = "_static/favicon.svg"
 toc_object_entries_show_parents = "hide"
 
-# Files above this folder, and the pages that show them here.
+# Files above this folder, and their pages on the site.
 ABOVE = {
     "../README.md": "index.rst",
     "../CONTRIBUTING.md": "site/contributing.md",
@@ -116,7 +116,7 @@ ABOVE = {
 
 
 def links_of_a_site(app, docname, source):
-    """Links to files above this folder lead to the pages that show them; names of files become titles."""
+    """Link to pages instead of files above this folder; show titles instead of file names."""
     text = re.sub(r"\]\(\.\./examples/(\w+)/(\w+)\.py", r"](\1/\2.rst", source[0])
     for file, page in ABOVE.items():
         text = re.sub(rf"\[[^]]*\.md\]\({re.escape(file)}", f"[]({page}", text)
@@ -125,13 +125,70 @@ def links_of_a_site(app, docname, source):
 
 
 def only_ours(app, what, name, obj, skip, options):
-    """What scikit-learn brings is documented there, and its docstrings link to its own pages."""
+    """Skip members inherited from scikit-learn: their docstrings link to its own pages."""
     home = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
     return True if home.startswith("sklearn.") else None
 
 
+# Groups of members on the page of a class, in this order, each with its first members. Others are in "Fitted
+# attributes" if their name ends in an underscore, and in "More methods and attributes" if not.
+DEVELOPERS = "For developers of extensions"
+MEMBERS = {
+    "Fit and predict": [
+        *["fit", "predict", "predict_proba", "predict_log_proba", "predict_survival_function"],
+        *["predict_cumulative_hazard_function", "decision_function", "score", "scores"],
+        *["transform", "fit_transform", "inverse_transform"],
+    ],
+    "Create and draw": [
+        *["from_estimator", "from_data", "from_scree", "from_stability", "from_stable_features", "plot"]
+    ],
+    "Fitted attributes": ["coef_", "components_", "codes_", "certificate_"],
+    "More methods and attributes": [],
+    DEVELOPERS: [
+        *["state", "adopt", "options", "plain", "exposure_column"],
+        *["advice_in", "advice_keys", "of_dict"],
+    ],
+}
+
+
+def ordered_members(app, doctree):
+    """Group the members on the page of a class: first what users call, last what extensions need."""
+    for entry in list(doctree.findall(addnodes.desc)):
+        if entry.get("objtype") != "class":
+            continue
+        content = entry[-1]
+        members = [node for node in content if isinstance(node, addnodes.desc)]
+        members.sort(key=_place)
+        for member in members:
+            content.remove(member)
+        for title in MEMBERS:
+            found = [member for member in members if _group(_name(member)) == title]
+            if 0 < len(found) < len(members):
+                content += nodes.rubric(text=title)
+            content += found
+            if title == DEVELOPERS:
+                for member in found:
+                    member[0]["_toc_name"] = ""  # not in the contents of the page
+
+
+def _name(member):
+    return member[0]["ids"][0].rpartition(".")[2]
+
+
+def _group(name):
+    for title, names in MEMBERS.items():
+        if name in names:
+            return title
+    return "Fitted attributes" if name.endswith("_") else "More methods and attributes"
+
+
+def _place(member):
+    names = MEMBERS[_group(_name(member))]
+    return names.index(_name(member)) if _name(member) in names else len(names)
+
+
 class UsedIn(MiniGallery):
-    """The examples that use a name: nothing where there is none, or so many that they help nobody."""
+    """The examples that use a name, unless there are more than eight."""
 
     def run(self):
         settings = self.state.document.settings.env.config.sphinx_gallery_conf
@@ -145,11 +202,12 @@ class UsedIn(MiniGallery):
         if not 0 < len(set().union(*uses.values())) <= 8:
             return []
         self.arguments = [" ".join(uses)]
-        return [nodes.rubric(text="Where it is used"), *super().run()]
+        return [nodes.rubric(text="Used in"), *super().run()]
 
 
 def setup(app):
     """Called by Sphinx."""
     app.add_directive("used-in", UsedIn)
     app.connect("autodoc-skip-member", only_ours)
+    app.connect("doctree-read", ordered_members, priority=400)  # before the table of contents is collected
     app.connect("source-read", links_of_a_site)

@@ -36,3 +36,11 @@ def test_the_reference_has_every_public_name_once():
     assert [found for which, found in public.items() if which not in listed] == [], "no page"
     assert [found for which, found in listed.items() if which not in public] == [], "not public"
     assert [found for found in listed.values() if len(found) > 1] == [], "twice"
+
+
+def test_a_class_shows_what_users_call_first(site):
+    page = (site / "api" / "generated" / "superfactor.SMFClassifier.html").read_text(encoding="utf-8")
+    members = re.findall(r'<dt class="sig[^>]* id="superfactor\.SMFClassifier\.(\w+)"', page)
+    assert members[:3] == ["fit", "predict", "predict_proba"]
+    assert members[-3:] == ["state", "adopt", "options"]
+    assert page.index("For developers of extensions") < page.index('id="superfactor.SMFClassifier.state"')
