@@ -20,10 +20,10 @@ CALLS = {
     "s.stability(model, X, y, covariates=age)": ("pandas", "pandas"),
     "s.confounding(adjusted, X)": ("pandas", "pandas"),
     "preprocessing.join_blocks({})": ("pandas", "pandas"),
-    "datasets.open_table('t.csv')": ("pandas", "data"),
-    "datasets.open_table('t.parquet')": ("pyarrow", "cli"),
-    "datasets.open_table('t.xlsx')": ("openpyxl", "excel"),
-    "datasets.open_table('t.h5ad')": ("anndata", "anndata"),
+    "tables.open_table('t.csv')": ("pandas", "data"),
+    "tables.open_table('t.parquet')": ("pyarrow", "cli"),
+    "tables.open_table('t.xlsx')": ("openpyxl", "excel"),
+    "tables.open_table('t.h5ad')": ("anndata", "anndata"),
     "plotting.FactorsDisplay.from_estimator(model, X, y)": ("matplotlib", "plot"),
     "plotting.ConvergenceDisplay.from_estimator(model)": ("matplotlib", "plot"),
     "superfactor.save(model, 'm.skops')": ("skops", "cli"),
@@ -46,7 +46,7 @@ sys.meta_path.insert(0, Missing())
 import numpy as np
 import superfactor
 import superfactor.interpretation as s
-from superfactor import datasets, plotting, preprocessing, report
+from superfactor import plotting, preprocessing, report, tables
 import superfactor.anndata, superfactor.cli, superfactor.selection
 from sklearn.pipeline import make_pipeline
 

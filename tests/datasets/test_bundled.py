@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from superfactor import datasets, tables
 from superfactor.datasets import load_prostate, load_t_cells
 
 
@@ -60,10 +59,7 @@ def test_values_equal_those_of_scanpy():
     assert np.array_equal(data.y == "CD4", cells.obs["bulk_labels"][kept].str.startswith("CD4"))
 
 
-def test_old_names_of_tables_remain_and_import_is_cheap():
-    assert datasets.open_table is tables.open_table
-    with pytest.raises(AttributeError, match="no attribute 'load_mnist'"):
-        _ = datasets.load_mnist
+def test_importing_data_sets_imports_no_large_libraries():
     code = (
         "import sys, superfactor.datasets; "
         "print(*sorted({'pandas', 'sklearn', 'scipy.sparse'} & set(sys.modules)))"

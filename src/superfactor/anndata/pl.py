@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from superfactor._deprecated import renamed_parameters
 from superfactor.anndata import colors, record
 from superfactor.anndata.fitting import request_of
 from superfactor.anndata.reading import cells
@@ -81,6 +82,7 @@ def factors(
     return display.plot(ax, max_factors=max_factors, **kwargs)
 
 
+@renamed_parameters(ellipse="ellipses")
 def samples(
     adata: Any,
     *,

@@ -2,28 +2,37 @@
 
 from typing import TYPE_CHECKING, Any
 
+from superfactor._deprecated import warn_deprecated
 from superfactor.datasets.bundled import Microarray, load_prostate, load_t_cells
 from superfactor.datasets.simulator import Simulation, simulate
 
-if TYPE_CHECKING:
-    from superfactor.tables import TableFile, open_table, read_table
+__all__ = ["Microarray", "Simulation", "load_prostate", "load_t_cells", "simulate"]
 
-__all__ = [
-    "Microarray",
-    "Simulation",
-    "TableFile",
-    "load_prostate",
-    "load_t_cells",
-    "open_table",
-    "read_table",
-    "simulate",
-]
+# Names of superfactor 1.0 that are elsewhere now.
+_TABLES = {"TableFile", "open_table", "read_table"}
+_REPRODUCTION = {
+    "DataNotFound",
+    "Images",
+    "Postings",
+    "find_microarrays",
+    "load_job_postings",
+    "load_microarray",
+    "load_mnist",
+}
 
 
-def __getattr__(name: str) -> Any:
-    """Return names of version 1.0 that now live in `superfactor.tables`, which is slower to import."""
-    if name not in ("TableFile", "open_table", "read_table"):
+if not TYPE_CHECKING:  # type checkers report the old names
+
+    def __getattr__(name: str) -> Any:
+        """Return names that are in `superfactor.tables` now; raise an ImportError for names that were removed."""
+        if name in _TABLES:
+            from superfactor import tables  # slower to import
+
+            warn_deprecated(f"superfactor.datasets.{name}", f"superfactor.tables.{name}")
+            return getattr(tables, name)
+        if name in _REPRODUCTION:
+            raise ImportError(
+                f"superfactor.datasets.{name}: it is reproduction.data.{name} since superfactor 1.1, in a clone "
+                "of the repository"
+            )
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from superfactor import tables
-
-    return getattr(tables, name)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import to_numpy
+from superfactor._deprecated import renamed_attributes
 from superfactor.estimators.fitted.scores import (
     are_parts,
     effects_of,
@@ -100,6 +101,7 @@ class Source:
         return turn, None
 
 
+@renamed_attributes(codes="scores", scaled=("shown('weight')", lambda view: view.shown("weight")))
 @dataclass(frozen=True, eq=False)
 class FactorView:
     """All arrays needed to show factors, in NumPy. Factors are in display order and sign.

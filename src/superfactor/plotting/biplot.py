@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from superfactor._deprecated import renamed_attributes, renamed_parameters
 from superfactor.interpretation import HeldOut, factor_view
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import check_by
@@ -24,6 +25,7 @@ ARROWS = {
 }
 
 
+@renamed_attributes(weights="directions")
 @dataclass(eq=False, repr=False)
 class BiplotDisplay:
     """Samples by two of their scores, with an arrow for each of the top features.
@@ -70,6 +72,7 @@ class BiplotDisplay:
     by: str = "correlation"
 
     @classmethod
+    @renamed_parameters(ellipse="ellipses")
     def from_estimator(
         cls,
         model: Any,
@@ -130,6 +133,7 @@ class BiplotDisplay:
         display = cls(points, shown[:, top].T, [view.features[i] for i in top], by=by)
         return display.plot(ax, ellipses=ellipses, **kwargs)
 
+    @renamed_parameters(ellipse="ellipses")
     def plot(self, ax: Axes | None = None, *, ellipses: str | bool = "auto", **kwargs: Any) -> Self:
         """Draw samples, arrows and names.
 

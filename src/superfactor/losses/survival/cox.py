@@ -48,6 +48,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, cast, moved, namespace, wide
+from superfactor._deprecated import renamed_attributes
 from superfactor.losses.base import Loss, check_radius
 from superfactor.losses.classes.entropy import times_own_log
 from superfactor.losses.survival.risk_sets import AtRisk, RiskSets, TiedTimes, Ties
@@ -62,6 +63,7 @@ _MOST_STEPS = 60
 TIES = ("breslow", "efron")
 
 
+@renamed_attributes(cumulative_hazard=("log_cumulative_hazard", lambda loss: loss._cumulative_hazard))
 class CoxPartialLikelihood(Loss):
     """Half the partial-likelihood deviance, with Breslow's or Efron's ties.
 
@@ -173,6 +175,11 @@ class CoxPartialLikelihood(Loss):
             own[np.searchsorted(times, self.times[here])] = hazard[here]
             found.append(np.logaddexp.accumulate(own))
         return times, found[0] if self.strata is None else np.array(found)
+
+    def _cumulative_hazard(self, a: Any) -> tuple[Any, Any]:
+        """Return `log_cumulative_hazard` without the log, as in superfactor 1.0."""
+        times, logs = self.log_cumulative_hazard(a)
+        return times, np.exp(logs)
 
     def curvature_bounds(self, n_outputs: int, radius: float = math.inf) -> tuple[float, float]:
         """``α⁺ = Σd/(2·min ω)``: for one event, no eigenvalue of ``diag(p) − ppᵀ`` exceeds ½."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from superfactor._arrays import few_threads
+from superfactor._deprecated import warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
 from superfactor.selection.judging.conclusions import concluded
 from superfactor.selection.judging.direct import DirectFold
@@ -18,11 +20,37 @@ from superfactor.selection.judging.outer import MODEL, OuterFold, SearchFold
 from superfactor.selection.judging.permutation import PermutationTest, shuffled
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
+from superfactor.selection.search.classifier import SMFClassifierCV
 
 # Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
 REPEATS = ((1000, 2),)
 
+P = ParamSpec("P")
 
+
+def _data_first(function: Callable[P, NestedScores]) -> Callable[P, NestedScores]:
+    """Accept the call of superfactor 1.0: ``nested_scores(X, y, search=…)``."""
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> NestedScores:
+        model_first = any(map(_is_model, args)) or len(args) > 2
+        if model_first or (not args and "search" in kwargs):
+            return function(*args, **kwargs)
+        warn_deprecated("nested_scores(X, y, search=…)", "nested_scores(search, X, y)")
+        search = kwargs.pop("search", None)
+        options = {key: kwargs.pop(key) for key in ("preprocess", "covariate_columns") if key in kwargs}
+        if search is None:
+            search = SMFClassifierCV(scoring="neg_log_loss", **options)
+        return function(search, *args, **kwargs)
+
+    return wrapper
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) or hasattr(value, "get_params")
+
+
+@_data_first
 def nested_scores(
     search: Any,
     X: Any,
