@@ -1,4 +1,4 @@
-"""A cluster of two processes on loopback, as on two machines; nothing here is a thread or a mock."""
+"""A cluster of two real processes on the loopback interface."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from distributed import Client, LocalCluster
 
 @pytest.fixture(scope="package")
 def client() -> Iterator[Client]:
-    """Two workers of one thread; no test hurts them."""
+    """Two workers of one thread, which no test kills."""
     yield from _cluster()
 
 
@@ -28,8 +28,8 @@ def killable() -> Iterator[Client]:
 
 
 @pytest.fixture
-def mortal(killable: Client) -> Client:
-    """The same, to be killed; Dask starts others in their place."""
+def replaceable(killable: Client) -> Client:
+    """Two workers that tests may kill; Dask replaces them."""
     killable.cluster.scale(2)
     killable.wait_for_workers(2, timeout=60)
     return killable
@@ -48,14 +48,14 @@ def _cluster() -> Iterator[Client]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is lost goes to a worker that is there; a new one takes seconds to start."""
+def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Move lost shards to an existing worker at once, since a new one takes seconds to start."""
     monkeypatch.setattr("superfactor.distributed.samples._REPLACEMENT", 0.0)
 
 
 @pytest.fixture
 def kill() -> Callable[[Client, str], None]:
-    """kill(client, address) ends a worker without a word."""
+    """kill(client, address) ends a worker process abruptly."""
 
     def kill(client: Client, address: str) -> None:
         pids: dict[str, Any] = client.run(os.getpid, workers=[address])

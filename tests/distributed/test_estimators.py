@@ -1,4 +1,4 @@
-"""The estimators on a cluster against those in memory."""
+"""The estimators on a cluster, compared with those in memory."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def assert_same_fit(client, found, expected):
         ("one-weight", "filter"),
     ],
 )
-def test_classifier_is_that_in_memory(client, case, model):
+def test_classifier_equals_that_in_memory(client, case, model):
     made, fit = options_of(case, model)
     expected = SMFClassifier(**made).fit(X, LABELS, **fit)
     lazily = {name: lazy(values) for name, values in fit.items()}
@@ -117,7 +117,7 @@ def test_classifier_is_that_in_memory(client, case, model):
 @pytest.mark.parametrize(
     ("targets", "model"), [(SCORES[:, 0], "filter"), (SCORES[:, :2], "feature")], ids=["one", "two"]
 )
-def test_regressor_is_that_in_memory(client, targets, model):
+def test_regressor_equals_that_in_memory(client, targets, model):
     made, fit = options_of("weights", model)
     made["xi"] = 1.0
     expected = SMFRegressor(**made).fit(X, targets, **fit)
@@ -131,7 +131,7 @@ def test_regressor_is_that_in_memory(client, targets, model):
     assert r2 == pytest.approx(expected.score(X, targets, sample_weight=WEIGHTS), abs=1e-5)
 
 
-def test_predictions_are_lazy_and_those_in_memory(client):
+def test_predictions_are_lazy_and_equal_those_in_memory(client):
     made, fit = options_of("covariates", "feature")
     clf = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS, **fit)
     local = clf.to_local()
@@ -206,7 +206,7 @@ def test_persisted_chunks_stay_where_they_are(client):
 
 
 def test_partitions_without_samples(client):
-    """Of weight zero, or of no rows: a DataFrame that was filtered has such partitions."""
+    """Partitions of weight zero or without rows, as in a filtered DataFrame."""
     weights = np.where(np.arange(N) < 100, 0.0, 1.0)
     frame = pd.DataFrame(X[100:], columns=[f"x{j}" for j in range(P)])
     table = dd.from_pandas(frame.assign(y=LABELS[100:]), npartitions=4)
@@ -271,13 +271,13 @@ BAD = [
 ]
 
 
-def test_bad_input_is_refused_in_one_line(client):
+def test_errors_have_one_line(client):
     for made, given, kind, message in BAD:
         clf = DaskSMFClassifier(**{"n_components": 2, "client": client, **made})
         with pytest.raises(kind, match=message) as caught:
             clf.fit(**{"X": LAZY, "y": LABELS, **given})
         assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="y: DaskSMFClassifier takes one column of labels"):
+    with pytest.raises(ValueError, match="y: DaskSMFClassifier requires one column of labels"):
         DaskSMFClassifier(client=client).fit(LAZY, np.column_stack([LABELS, LABELS]))
     with Client(client.scheduler.address, set_as_default=False) as closed:
         pass
@@ -286,9 +286,9 @@ def test_bad_input_is_refused_in_one_line(client):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_wait")
 @pytest.mark.parametrize("model", MODELS)
-def test_a_worker_is_killed_in_the_middle_of_a_fit(mortal, kill, model, monkeypatch):
+def test_fit_recovers_from_a_killed_worker(replaceable, kill, model, monkeypatch):
     made, fit = options_of("class-weight", model)
     expected = SMFClassifier(**made).fit(X, LABELS, **fit)
     ask, asked = RemoteSamples._ask, []
@@ -296,13 +296,13 @@ def test_a_worker_is_killed_in_the_middle_of_a_fit(mortal, kill, model, monkeypa
     def killing(self, operation, *arguments):
         asked.append(operation)
         if len(asked) == 25:
-            kill(mortal, self._shards[0].address)
+            kill(replaceable, self._shards[0].address)
         return ask(self, operation, *arguments)
 
     monkeypatch.setattr(RemoteSamples, "_ask", killing)
-    clf = DaskSMFClassifier(client=mortal, **made)
+    clf = DaskSMFClassifier(client=replaceable, **made)
     with pytest.warns(UserWarning, match="Dask worker .* was lost"):
         clf.fit(LAZY, LABELS, **fit)
     assert len(asked) > 40
     assert len(clf.recovered_) == 1
-    assert_same_fit(mortal, clf, expected)
+    assert_same_fit(replaceable, clf, expected)

@@ -21,7 +21,7 @@ def loaded(client, partitions):
     return client.gather(client.compute(partitions.loads))
 
 
-def test_everything_is_cut_where_X_is(client):
+def test_all_arrays_have_the_chunks_of_X(client):
     weights = da.from_array(np.ones(20), chunks=9)
     partitions = cut(client, given(covariates=X[:, :1], sample_weight=weights))
     assert partitions.rows == [6, 6, 6, 2]

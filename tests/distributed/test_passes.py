@@ -1,4 +1,4 @@
-"""Passes over X on a cluster: those of a file (docs/scaling.md)."""
+"""Passes over X on a cluster equal those for a file (docs/scaling.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from superfactor.distributed.samples import RemoteSamples
 
 @pytest.fixture
 def passes(monkeypatch):
-    """The names of the questions so far for which workers go through their rows of X."""
+    """Names of the queries so far for which workers read their rows of X."""
     asked = []
 
     def watched(operation):
@@ -30,7 +30,7 @@ def passes(monkeypatch):
     return asked
 
 
-def test_workers_read_as_often_as_the_page_says(client, passes, monkeypatch):
+def test_numbers_of_passes_equal_the_documentation(client, passes, monkeypatch):
     model, (X, y) = "filter", planted()
     lazy, held = da.from_array(X, chunks=(400, -1)), []
 
@@ -48,7 +48,7 @@ def test_workers_read_as_often_as_the_page_says(client, passes, monkeypatch):
             samples.close()
 
 
-def test_a_fit_reads_what_its_phases_read(client, passes):
+def test_passes_of_a_fit_are_the_sum_of_its_phases(client, passes):
     model, (X, y) = "feature", planted()
     fit = DaskSMFClassifier(3, model=model, client=client, **WEIGHTS[model])
     fit.fit(da.from_array(X, chunks=(400, -1)), y)

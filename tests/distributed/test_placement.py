@@ -20,12 +20,12 @@ def test_partitions_stay_with_their_holders():
     assert placed([10] * 6, holders, ["a", "b"]) == {"a": [1, 3, 5], "b": [0, 2, 4]}
 
 
-def test_a_worker_that_holds_everything_gives_half_away():
+def test_a_worker_that_holds_everything_shares_with_another():
     found = placed([10] * 6, [("a",)] * 6, ["a", "b"])
     assert {worker: len(numbers) for worker, numbers in found.items()} == {"a": 3, "b": 3}
 
 
-def test_holders_that_are_gone_do_not_count():
+def test_lost_holders_are_ignored():
     assert placed([10] * 6, [("gone",)] * 6, ["a", "b"]) == {"a": [0, 1, 2], "b": [3, 4, 5]}
 
 

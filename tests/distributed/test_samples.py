@@ -1,4 +1,4 @@
-"""Questions to a cluster, and workers lost on the way; the blocks here do sums that NumPy repeats."""
+"""Queries to a cluster and recovery of lost workers; the blocks here compute sums that NumPy checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHUNKS = (17, 4)
 
 
 class Rows(Block):
-    """Rows of X that answer questions of their own, and keep matrices as all blocks do."""
+    """Rows of X with test queries; they keep matrices as all blocks do."""
 
     def __init__(self, X: np.ndarray, scale: float):
         super().__init__(len(X), lambda _: X, lambda: None, None)
@@ -87,7 +87,7 @@ class Search:
         self.tall = samples.keep(Rows.first)
 
     def steps(self, count):
-        """Grow, and compare what the workers say with what is here."""
+        """Grow, and compare the workers' result with the local one."""
         for i in range(count):
             T = np.random.default_rng(i).standard_normal((4, 2))
             new = np.sin(self.Z[:, -1:]) + X @ T
@@ -109,7 +109,7 @@ def address_of(samples, number=0):
     return samples._shards[number].address
 
 
-def test_sums_and_rows_are_those_of_all_samples(client):
+def test_sums_and_rows_include_all_samples(client):
     with remote(client) as samples:
         assert len({shard.address for shard in samples._shards}) == 2
         Search(samples).steps(3)
@@ -117,7 +117,7 @@ def test_sums_and_rows_are_those_of_all_samples(client):
         assert samples.recovered == []
 
 
-def test_matrices_that_nobody_has_a_handle_of_are_forgotten(client):
+def test_matrices_without_a_handle_are_deleted(client):
     with remote(client) as samples:
         search = Search(samples)
         search.steps(3)
@@ -126,7 +126,7 @@ def test_matrices_that_nobody_has_a_handle_of_are_forgotten(client):
         assert set(samples.gather(Rows.matrices)) == {0}
 
 
-def test_through_the_scheduler_where_workers_cannot_be_reached(client):
+def test_messages_through_the_scheduler(client):
     with remote(client) as samples:
         samples._workers.direct = False
         Search(samples).steps(2)
@@ -134,7 +134,7 @@ def test_through_the_scheduler_where_workers_cannot_be_reached(client):
             samples.sum(Rows.fail)  # an error on a worker is raised here
 
 
-def test_workers_forget_their_shards(client):
+def test_close_deletes_shards(client):
     with remote(client) as samples:
         keys = [shard.future.key for shard in samples._shards]
     deadline = time.monotonic() + 10
@@ -147,19 +147,19 @@ def _tasks(dask_scheduler):
     return list(dask_scheduler.tasks)
 
 
-def test_partitions_stay_where_they_are_held(client):
+def test_held_partitions_are_not_moved(client):
     worker = sorted(client.nthreads())[1]
     with remote(client, holders=[{worker}] * 2 + [set()] * 4) as samples:
         held = {i for shard in samples._shards if shard.address == worker for i in shard.numbers}
     assert held >= {0, 1}
 
 
-def test_a_worker_killed_between_questions(mortal, kill, impatient):
-    with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
+def test_a_worker_killed_between_queries(replaceable, kill, short_wait):
+    with remote(replaceable) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
         search = Search(samples)
         search.steps(2)
         changes = len(samples._log)
-        kill(mortal, address_of(samples))
+        kill(replaceable, address_of(samples))
         search.steps(2)
         assert len(samples.recovered) == 1
         # The statement, the first column, two times more of them, and what waited for the question after.
@@ -170,8 +170,8 @@ def test_a_worker_killed_between_questions(mortal, kill, impatient):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direct", [True, False], ids=["direct", "through-the-scheduler"])
-def test_a_worker_killed_during_a_question(mortal, impatient, direct, tmp_path):
-    with remote(mortal) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
+def test_a_worker_killed_during_a_query(replaceable, short_wait, direct, tmp_path):
+    with remote(replaceable) as samples, pytest.warns(UserWarning, match="Dask worker .* was lost; its"):
         samples._workers.direct = direct
         search = Search(samples)
         search.steps(1)
@@ -182,20 +182,20 @@ def test_a_worker_killed_during_a_question(mortal, impatient, direct, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_while_it_loads(mortal, impatient, tmp_path):
+def test_a_worker_killed_while_it_loads(replaceable, short_wait, tmp_path):
     lazy = [delayed(stalling)(part, tmp_path / "stalled") for part in np.split(X, 4)]
     with (
         pytest.warns(UserWarning, match="was lost; its .* were loaded on"),
         killed_when_it_stalls(tmp_path / "stalled"),
     ):
-        samples = RemoteSamples(mortal, lazy, [25] * 4, halves)
+        samples = RemoteSamples(replaceable, lazy, [25] * 4, halves)
     samples.state(3.0)
     tall = samples.keep(Rows.first)
     np.testing.assert_allclose(samples.sum(Rows.total, tall.place, 1.0)[1], X[:, :1].T @ X)
 
 
 def stalling(part, path):
-    """`part`; but the first to come here waits to be killed."""
+    """Return `part`; the first worker that calls this waits to be killed."""
     with suppress(FileExistsError):
         path.touch(exist_ok=False)
         path.with_suffix(".pid").write_text(str(os.getpid()))
@@ -218,20 +218,20 @@ def killed_when_it_stalls(path):
 
 
 @pytest.mark.slow
-def test_several_losses_and_other_workers_waited_for(mortal, kill, monkeypatch):
+def test_several_losses_and_waiting_for_workers(replaceable, kill, monkeypatch):
     monkeypatch.setattr("superfactor.distributed.samples._REPLACEMENT", 60.0)
-    with remote(mortal) as samples, pytest.warns(UserWarning, match="was lost"):
+    with remote(replaceable) as samples, pytest.warns(UserWarning, match="was lost"):
         search = Search(samples)
         for _ in range(2):
-            old = set(mortal.nthreads())
-            kill(mortal, address_of(samples))
+            old = set(replaceable.nthreads())
+            kill(replaceable, address_of(samples))
             search.steps(1)
             assert address_of(samples) not in old
         assert len(samples.recovered) == 2
 
 
 @pytest.mark.slow
-def test_a_slow_worker_is_not_a_lost_one(client):
+def test_a_slow_worker_is_not_lost(client):
     with remote(client) as samples:
         (pid,) = client.run(os.getpid, workers=[address_of(samples)]).values()
         os.kill(pid, signal.SIGSTOP)
@@ -241,12 +241,12 @@ def test_a_slow_worker_is_not_a_lost_one(client):
 
 
 @pytest.mark.slow
-def test_scattered_data_has_no_source(mortal, kill):
-    worker = sorted(mortal.nthreads())[0]
-    held = mortal.scatter(np.split(X, 4), workers=[worker], hash=False)
-    with RemoteSamples(mortal, held, [25] * 4, halves) as samples:
+def test_scattered_data_has_no_source(replaceable, kill):
+    worker = sorted(replaceable.nthreads())[0]
+    held = replaceable.scatter(np.split(X, 4), workers=[worker], hash=False)
+    with RemoteSamples(replaceable, held, [25] * 4, halves) as samples:
         samples.state(3.0)
-        kill(mortal, worker)
+        kill(replaceable, worker)
         with pytest.raises(RuntimeError, match="cannot be loaded again"):
             samples.sum(Rows.pause, 0.0)
 
@@ -259,11 +259,11 @@ def test_a_closed_client(client):
 
 
 @pytest.mark.slow
-def test_no_worker_left(mortal, monkeypatch):
-    monkeypatch.setattr("superfactor.distributed.workers._NOBODY", 1.0)
-    with remote(mortal) as samples:
-        mortal.cluster.scale(0)
-        while mortal.nthreads():
+def test_no_worker_left(replaceable, monkeypatch):
+    monkeypatch.setattr("superfactor.distributed.workers._NO_WORKER", 1.0)
+    with remote(replaceable) as samples:
+        replaceable.cluster.scale(0)
+        while replaceable.nthreads():
             time.sleep(0.05)
         with pytest.raises(RuntimeError, match="the Dask cluster has had no worker for 1 s"):
             samples.sum(Rows.pause, 0.0)

@@ -1,4 +1,4 @@
-"""What describes the factors, summed on workers: against plain sums over all samples of the same fit."""
+"""Attributes that describe factors, summed on workers, compared with sums over all samples of the fit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_described(model, X, weight):
     [("filter", LABELS, {}), ("feature", WORDS, {"sample_weight": WEIGHTS, "covariates": COVARIATES})],
     ids=["plain", "unlabelled-weights"],
 )
-def test_a_classifier_keeps_what_describes_its_factors(client, model, y, given):
+def test_attributes_that_describe_factors_of_a_classifier(client, model, y, given):
     made = {"model": model, **MODELS[model]}
     found = DaskSMFClassifier(client=client, **made).fit(LAZY, y, **given)
     weight = given.get("sample_weight", np.ones(len(X)))
@@ -68,7 +68,7 @@ def test_a_classifier_keeps_what_describes_its_factors(client, model, y, given):
     np.testing.assert_allclose(found.factor_contribution_, expected, **CLOSE)
 
 
-def test_a_regressor_keeps_what_describes_its_factors(client):
+def test_attributes_that_describe_factors_of_a_regressor(client):
     y = np.where(KNOWN[:, None], SCORES[:, :2], np.nan)
     made = {"model": "feature", **MODELS["feature"], "xi": 1.0}
     found = DaskSMFRegressor(client=client, **made)
@@ -77,7 +77,7 @@ def test_a_regressor_keeps_what_describes_its_factors(client):
     assert found.factor_coef_.shape == (2, 3)
 
 
-def test_coef_weighs_the_columns_of_x(client):
+def test_coef_has_weights_of_the_columns_of_x(client):
     made = {**MODELS["filter"], "covariate_columns": [0, 5]}
     found = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS)
     assert found.coef_.shape == (3, X.shape[1])
@@ -86,7 +86,7 @@ def test_coef_weighs_the_columns_of_x(client):
     np.testing.assert_allclose(found.to_local().coef_, found.coef_, rtol=0)
 
 
-def test_views_are_those_of_the_model_in_memory(client):
+def test_views_equal_those_of_the_model_in_memory(client):
     made = {"model": "feature", **MODELS["feature"]}
     found = DaskSMFClassifier(client=client, **made).fit(LAZY, LABELS)
     expected = SMFClassifier(**made).fit(X, LABELS)
@@ -104,11 +104,11 @@ def test_counts_are_scored_by_their_deviance(client):
     expected = d2_tweedie_score(counts, np.asarray(model.predict(LAZY)), power=1)
     assert model.score(LAZY, counts) == pytest.approx(expected)
     assert model.score(LAZY, counts) == pytest.approx(local.score(X, counts), rel=1e-4)
-    with pytest.raises(ValueError, match="exposure_column: DaskSMFRegressor knows no exposures"):
+    with pytest.raises(ValueError, match="exposure_column: DaskSMFRegressor does not support exposures"):
         DaskSMFRegressor(client=client, loss="poisson", exposure_column=0).fit(LAZY, counts)
 
 
 @pytest.mark.parametrize(("y", "said"), [(-1.0, "negative"), (0.0, "all of them are 0")])
-def test_what_are_no_counts_is_refused_as_in_memory(client, y, said):
+def test_invalid_counts_raise_the_same_error_as_in_memory(client, y, said):
     with pytest.raises(ValueError, match=said):
         DaskSMFRegressor(client=client, loss="poisson").fit(LAZY, np.full(len(X), y))

@@ -1,4 +1,4 @@
-"""Samples without a label on a cluster, against the same fit in memory."""
+"""Samples without a label on a cluster, compared with the same fit in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARKED = np.where(KNOWN, LABELS, "?")
     ],
     ids=["words", "words-in-memory", "marked"],
 )
-def test_labels_with_gaps_and_weights(client, lazy, here, more):
+def test_missing_labels_and_weights(client, lazy, here, more):
     options = {**MODELS[more.get("model", "filter")], **more}
     expected = SMFClassifier(**options).fit(X, here, sample_weight=WEIGHTS)
     found = DaskSMFClassifier(client=client, **options).fit(LAZY, lazy, sample_weight=WEIGHTS)
@@ -61,7 +61,7 @@ def test_columns_of_dataframes(client, kind):
     assert list(found.classes_) == list(expected.classes_)
 
 
-def test_targets_with_gaps(client):
+def test_missing_targets(client):
     y = SCORES[:, :2].copy()
     y[~KNOWN] = np.nan
     options = {**MODELS["feature"], "model": "feature", "xi": 1.0}

@@ -1,17 +1,17 @@
-"""The same fit on a Dask cluster.
+"""Estimators whose samples are distributed over a Dask cluster.
 
 ============== =================================================================================
 file           idea
 ============== =================================================================================
 ``estimators`` ``DaskSMFClassifier``, ``DaskSMFRegressor``
-``base``       what both share: Dask collections in, lazy predictions out
-``partitions`` a user's Dask collections as partitions of samples
+``base``       shared code of both: fits, and lazy predictions for Dask collections
+``partitions`` partitions of samples from a user's Dask collections
 ``placement``  which worker holds which partitions
-``samples``    questions to all samples, and what happens when a worker is lost
-``workers``    which workers are there, and messages to them
-``shard``      the actor that answers on a worker
-``block``      the samples of one partition there
-``lazy``       methods of a fitted estimator on Dask collections
+``samples``    ``RemoteSamples``: queries to all samples, and recovery of lost workers
+``workers``    available workers, and messages to them
+``shard``      the actor that computes the queries on a worker
+``block``      the samples of one partition on a worker
+``lazy``       methods of a fitted estimator for Dask collections
 ============== =================================================================================
 """
 

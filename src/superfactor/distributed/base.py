@@ -1,6 +1,6 @@
-"""What the estimators on a cluster do otherwise than those in memory."""
+"""`DaskFactorization`: how the estimators on a cluster differ from those in memory."""
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from superfactor.units import Weights
 class OnWorkers(Stated):
     """A problem whose samples are on the workers of a cluster."""
 
-    partitions: Partitions  # what it was made of
+    partitions: Partitions  # the partitions of X, y, covariates and weights
 
 
 class DaskFactorization:
-    """Fit and predictions of `DaskSMFClassifier` and `DaskSMFRegressor`, before those of `plain`."""
+    """Fit and predictions of `DaskSMFClassifier` and `DaskSMFRegressor`; overrides methods of `plain`."""
 
     recovered_: list[Any]
     component_names_: Any
     codes_: Any  # a Dask array
 
-    #: The estimator in memory, and what its ``score`` is.
+    #: The estimator in memory.
     plain: ClassVar[Any]
 
     def __init__(self, n_components: int = 2, *, client: Client | None = None, **options: Any):
@@ -52,18 +52,18 @@ class DaskFactorization:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn reads the constructor's signature, and this one refers to another.
+        # scikit-learn reads the constructor's signature, which has **options here.
         return sorted([*cls.plain._get_param_names(), "client"])
 
     def __sklearn_clone__(self: Any) -> Any:
-        """A client is shared; it cannot be copied."""
+        """Clone the estimator; the client is shared, because it cannot be copied."""
         options = self.get_params(deep=False)
         client = options.pop("client")
         options = {name: clone(value, safe=False) for name, value in options.items()}
         return type(self)(client=client, **options)
 
     def __getstate__(self: Any) -> dict[str, Any]:
-        """A client, and samples on its workers, stay behind."""
+        """Leave out the client and the samples on its workers."""
         state: Any = super().__getstate__()
         return {**{name: x for name, x in state.items() if name != "_remote"}, "client": None}
 
@@ -81,7 +81,7 @@ class DaskFactorization:
                 samples.close()
 
     def _check_alone(self: Any) -> None:
-        """Nothing but the default solver runs on a cluster."""
+        """Raise a ValueError for options that a cluster does not support."""
         for name in ("constraint", "device"):
             if getattr(self, name) is not None:
                 shown = parameters.shown(getattr(self, name))
@@ -95,7 +95,7 @@ class DaskFactorization:
             raise ValueError(f"certify={self.certify!r}: {required} or None is required on a cluster")
 
     def _connected(self) -> Client:
-        """The client that is given, or Dask's default one."""
+        """Return the given client, or Dask's default one."""
         client = self.client
         if client is None:
             try:
@@ -113,23 +113,23 @@ class DaskFactorization:
     def state(
         self: Any, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None, **_: Any
     ) -> OnWorkers:
-        """Have the workers load their samples, and state the problem; sets what inputs determine."""
+        """Load the samples on the workers and state the problem; set attributes that depend on inputs."""
         client, name = self._connected(), type(self).__name__
         if not is_lazy(X):
             kind = type(X)
             raise TypeError(
                 f"X: a Dask array or DataFrame is required, got {kind.__module__}.{kind.__name__}; "
-                f"{self.plain.__name__} takes that"
+                f"{self.plain.__name__} accepts it"
             )
         if y is None:
-            targets.check_labels(None, X, name)  # says so
+            targets.check_labels(None, X, name)  # raises the error
         if self.plain is SMFClassifier and targets.has_several_columns(y):
             raise ValueError(
-                f"y: {name} takes one column of labels; several are for SMFClassifier, in memory"
+                f"y: {name} requires one column of labels; SMFClassifier, in memory, accepts several"
             )
         if self._exposure_column is not None:
             raise ValueError(
-                f"exposure_column: {name} knows no exposures; {self.plain.__name__}, in memory, does"
+                f"exposure_column: {name} does not support exposures; {self.plain.__name__}, in memory, does"
             )
         table = outline(X)
         validate_data(self, table, reset=True, skip_check_array=True)
@@ -144,7 +144,7 @@ class DaskFactorization:
             )
         extra = partitions.arrays.get("covariates")
         n_beside = 0 if extra is None else int(np.prod(extra.shape[1:]))
-        # Numbers only, here: no encoders.
+        # Covariates must be numbers on a cluster, so no encoders are needed.
         self._roles = ColumnRoles(columns, n_beside, inputs.column_names(covariates))
         self.component_names_ = names and inputs.names_without(columns, table.shape[1], names)
         self._remote = RemoteSamples(
@@ -165,7 +165,7 @@ class DaskFactorization:
         return OnWorkers(problem, everyone, None, partitions)
 
     def _problem(self: Any, samples: RemoteSamples, partitions: Partitions) -> tuple[Problem, Any]:
-        """The problem of these samples, and the columns of X that are factorized."""
+        """Return the problem of these samples, and the columns of X that are factorized."""
         X = partitions.arrays["X"]
         classes = weights = None
         n_labelled = samples.n_labelled()
@@ -173,7 +173,7 @@ class DaskFactorization:
             raise ValueError(targets.no_label(sum(partitions.rows)))
         if self.plain is SMFClassifier:
             classes, weights = _labels(samples, type(self).__name__)
-        # What is said of one sample of each class, or of the largest targets, holds for all.
+        # One sample of each class, or the largest targets, determine loss and class weights.
         some = samples.largest()[None] if classes is None else classes
         values, self._loss, class_weight = self._targets(some, some, weights, None)
         self.n_labeled_ = n_labelled
@@ -198,12 +198,12 @@ class DaskFactorization:
         return problem, X[:, kept] if self.covariate_columns_ else X
 
     def _solve(self: Any, *arguments: Any, **options: Any) -> Any:
-        # Codes that X alone gives are computed when somebody asks for them.
+        # Codes that depend on X only are computed when they are used.
         needed = model_named(self.model).codes_see_labels
         return super()._solve(*arguments, **{**options, "codes": needed})  # type: ignore[misc]
 
     def adopt(self: Any, stated: Any, solution: Any) -> Any:
-        """What is fitted, with codes that are computed where the samples are."""
+        """Set the fitted attributes; ``codes_`` is lazy and computed on the workers."""
         super().adopt(stated, solution)  # type: ignore[misc]
         codes = lazily(self._small(), "transform", stated.partitions.arrays["X"])
         trained = solution.factors.codes
@@ -214,7 +214,7 @@ class DaskFactorization:
 
     @property
     def _check_targets(self: Any) -> Any:
-        """What looks at y."""
+        """Return the function that checks y."""
         if self.plain is SMFClassifier:
             return targets.check_labels
         return _check_counts if self._counts else targets.check_real_targets
@@ -222,7 +222,7 @@ class DaskFactorization:
     # --- using the fit ---------------------------------------------------------------------------
 
     def to_local(self: Any) -> Any:
-        """The same model as an estimator in memory, its ``codes_`` computed.
+        """Return the same model as an estimator in memory, with ``codes_`` computed.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class DaskFactorization:
         return local
 
     def _small(self: Any) -> Any:
-        """The plain estimator without the training samples' codes and without names: it travels."""
+        """Return the plain estimator without codes and names, to send it to workers."""
         check_is_fitted(self)
         options = self.get_params(deep=False)
         del options["client"]
@@ -245,7 +245,7 @@ class DaskFactorization:
         return local
 
     def _either(self: Any, method: str, X: Any, **covariates: Any) -> Any:
-        """What the plain estimator's method gives, lazily where X is a Dask collection."""
+        """Return the result of a method of the plain estimator; lazy if X is a Dask collection."""
         if not is_lazy(X):
             return getattr(self.plain, method)(self, X, **covariates)
         check_is_fitted(self)
@@ -255,21 +255,21 @@ class DaskFactorization:
         return lazily(self._small(), method, X, given)
 
     def transform(self, X: Any, covariates: Any = None) -> Any:
-        """Codes of new samples, a Dask array (n_samples, n_components) of a Dask collection."""
+        """Return codes of new samples; for a Dask collection, a Dask array (n_samples, n_components)."""
         return self._either("transform", X, covariates=covariates)
 
     def predict(self, X: Any, covariates: Any = None) -> Any:
-        """Labels or targets, a Dask array of a Dask collection."""
+        """Return labels or targets; for a Dask collection, a Dask array."""
         return self._either("predict", X, covariates=covariates)
 
     def inverse_transform(self: Any, X: Any) -> Any:
-        """Samples from codes, a Dask array of a Dask array."""
+        """Return samples from codes; for a Dask array, a Dask array."""
         if not is_lazy(X):
             return self.plain.inverse_transform(self, X)
         return lazily(self._small(), "inverse_transform", X)
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Accuracy, R² or, of counts, D² of the samples that have a label, or targets; computed at once."""
+        """Return accuracy, R² or, for counts, D² of samples with a label or target; computed immediately."""
         if not is_lazy(X):
             return float(self.plain.score(self, X, y, sample_weight, covariates))
         given = [y, self.predict(X, covariates), sample_weight]
@@ -281,13 +281,13 @@ class DaskFactorization:
 
 
 def _check_counts(y: Any, X: Array, name: str, unlabeled: Any) -> targets.CheckedY:
-    """Real targets none of which is negative."""
+    """Check real targets that must not be negative."""
     return targets.check_counts(targets.check_real_targets(y, X, name, unlabeled))
 
 
 def _labels(samples: RemoteSamples, name: str) -> tuple[Array, Array]:
-    """The labels that occur, sorted, and the sum of weights of each."""
-    # Nothing, of no type in particular, is what parts without a label have.
+    """Return the sorted labels that occur, and the sum of weights of each."""
+    # Parts without a label have an empty array of arbitrary type.
     found = [(labels, weights) for labels, weights in samples.labels() if len(labels)]
     labels = np.concatenate([labels for labels, _ in found])
     classes, where = np.unique(targets.check_labels(labels, labels, name).values, return_inverse=True)

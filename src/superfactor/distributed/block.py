@@ -1,4 +1,4 @@
-"""The samples of a partition on its worker: first as they were loaded, then as blocks of a stated problem."""
+"""The samples of a partition on its worker: as loaded, and as blocks of a stated problem."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from superfactor.spectrum import DataMatrix
 
 @dataclass(frozen=True)
 class Statement:
-    """What a partition must know of all samples to become a part of their problem."""
+    """Properties of all samples that a partition needs to become part of the problem."""
 
     loss: Loss
     n_outputs: int
     fit_intercept: bool
-    classes: Array | None = None  # (κ + 1,) sorted labels; None where y are real targets
+    classes: Array | None = None  # (κ + 1,) sorted labels; None for real targets
     class_weight: Array | None = None  # (κ + 1,)
 
 
 class LoadedSamples:
-    """Some samples of positive weight, checked; the first is number `first` among all.
+    """Checked samples of positive weight; `first` is the position of the first one among all samples.
 
-    `columns` are the positions of the covariate columns of X, `check` looks at y, labels or real targets.
+    `columns` are the positions of the covariate columns of X, `check` is the function that checks y.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class LoadedSamples:
         X, inside = inputs.split_columns(X, columns)
         regressors = [part for part in (inside, extra) if part is not None]
         beside = [weight, np.concatenate(regressors, axis=1) if regressors else None]
-        if weight is not None and not np.all(weight > 0):  # a sample of weight zero is no sample
+        if weight is not None and not np.all(weight > 0):  # samples of weight zero are left out
             kept = np.flatnonzero(weight)
             X = inputs.take(X, kept, axis=0)
             given = given.among(kept)
@@ -65,21 +65,21 @@ class LoadedSamples:
 
     @property
     def n_labelled(self) -> int:
-        """How many of them have a label, or targets."""
+        """Return the number of samples with a label or target."""
         return len(self._given.labelled)
 
     @property
     def largest(self) -> Array:
-        """The largest of their real targets, or of each of several (κ,); −inf without any."""
+        """Return the largest real target, or that of each of several (κ,); −inf if there is none."""
         return self._given.labelled.max(axis=0, initial=-np.inf)
 
     def labels(self) -> tuple[Array, Array]:
-        """The labels (k,) that occur, and the sum of their samples' weights (k,)."""
+        """Return the labels (k,) that occur, and the sum of weights of each (k,)."""
         labels, codes = np.unique(self._given.labelled, return_inverse=True)
         return labels, np.bincount(codes, self._given.of_labelled(self._weight))
 
     def block(self, statement: Statement) -> Block:
-        """These samples as a block of the stated problem."""
+        """Return these samples as a block of the stated problem."""
         given, classes, factors = self._given, statement.classes, self._given.loss_factor
         values = given.values
         if classes is not None:
@@ -109,10 +109,10 @@ class LoadedSamples:
 
 
 def loaded_samples(loaded: tuple[Any, ...], options: Options, **facts: Any) -> list[LoadedSamples]:
-    """The samples of a partition in parts that a core's cache has room for.
+    """Return the samples of a partition in parts that fit into the cache of a core.
 
-    `loaded` are rows of X, y, covariates and weights (None where none are given), and the position of the
-    first; `facts` the named parameters of `LoadedSamples`.
+    `loaded` has rows of X, y, covariates and weights (or None), and the position of the first row; `facts`
+    are the keyword arguments of `LoadedSamples`.
     """
     *arrays, first = loaded
     arrays[0] = sp.csr_array(arrays[0]) if sp.issparse(arrays[0]) else arrays[0]

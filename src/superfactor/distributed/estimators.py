@@ -1,4 +1,4 @@
-"""`DaskSMFClassifier` and `DaskSMFRegressor`: the same fit, its samples on the workers of a cluster."""
+"""`DaskSMFClassifier` and `DaskSMFRegressor`: estimators for Dask arrays and DataFrames."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from superfactor.estimators.targets import deviance_explained
 
 
 class DaskSMFClassifier(DaskFactorization, SMFClassifier):
-    """`SMFClassifier` for Dask arrays and DataFrames, its samples on the workers of a cluster.
+    """`SMFClassifier` for Dask arrays and DataFrames, with samples on the workers of a cluster.
 
-    The same parameters, the same objective, the same optimum and certificate. Every worker loads its share of
-    the samples once and keeps it; an evaluation is one small message to each worker and its answer. Where a
-    worker is lost during the fit, its share is loaded again from its source on another one, which repeats the
-    steps so far, and the fit goes on to the same answer, with a warning that says so.
+    Parameters, objective, optimum and certificate are those of `SMFClassifier`. Every worker loads its share
+    of the samples once and keeps it. An evaluation sends one small message to each worker. If a worker is
+    lost during the fit, another one loads its share again and repeats the previous steps. The result is the
+    same, and a warning is raised.
 
     Parameters
     ----------
@@ -26,31 +26,31 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
     client : distributed.Client, default=None
         None is Dask's default client.
     **options
-        Those of `SMFClassifier`: ``model``, ``xi``, ``lam`` and so on. Only the default
-        solver runs on a cluster: ``constraint`` and ``device`` have to be None, and there is no
-        ``certify="ascent"``.
+        Parameters of `SMFClassifier`: ``model``, ``xi``, ``lam`` and so on. Only the default solver runs on a
+        cluster: ``constraint`` and ``device`` must be None, and ``certify="ascent"`` is not available.
 
     Attributes
     ----------
     components_, patterns_, coef_, factor_coef_, classes_, objective_, certificate_, … :
-        Those of `SMFClassifier`, in NumPy. What describes the factors (``patterns_``, ``score_mean_``,
-        ``score_covariance_``, ``feature_scale_``, ``factor_turn_``, ``factor_contribution_``) is summed on
-        the workers in one pass after the fit.
+        Those of `SMFClassifier`, as NumPy arrays. Attributes that describe the factors (``patterns_``,
+        ``score_mean_``, ``score_covariance_``, ``feature_scale_``, ``factor_turn_``,
+        ``factor_contribution_``) are summed on the workers in one pass after the fit.
     codes_ : Dask array of shape (n_samples, n_components)
-        Codes of the training samples. Filter model: computed from X when they are asked for. Feature model:
-        they depend on the labels too, so the client keeps them, in memory.
+        Codes of the training samples. In the filter model they are computed from X when they are used. In
+        the feature model they depend on the labels too, so the client keeps them in memory.
     recovered_ : list of str
-        A line for every share that was lost with its worker and loaded again.
+        One line for every share that was lost with its worker and loaded again.
 
     Notes
     -----
-    X may be a Dask array (dense or of SciPy-sparse chunks, float64 or float32) or a Dask DataFrame; y,
-    covariates and sample weights Dask collections or arrays in memory; samples may have no label. All are cut
-    where X is; chunks of rows are what workers share, so there should be one at least for each worker,
-    and the share of a worker has to fit into its memory. Numbers of rows that Dask does not know, as those of
-    DataFrames, are counted first.
-    ``predict``, ``predict_proba``, ``decision_function`` and ``transform`` of Dask collections are lazy; of
-    NumPy arrays they are what `SMFClassifier` gives. ``to_local()`` is that classifier.
+    X may be a Dask array (dense or of SciPy-sparse chunks, float64 or float32) or a Dask DataFrame. y,
+    covariates and sample weights may be Dask collections or arrays in memory. Samples may have no label. All
+    arrays are divided at the row chunks of X, which are distributed over the workers: there should be at
+    least one chunk per worker, and the share of a worker must fit into its memory. Unknown numbers of rows,
+    as in DataFrames, are counted first.
+
+    ``predict``, ``predict_proba``, ``decision_function`` and ``transform`` are lazy for Dask collections, and
+    the same as those of `SMFClassifier` for NumPy arrays. ``to_local()`` returns an `SMFClassifier`.
 
     Examples
     --------
@@ -72,22 +72,22 @@ class DaskSMFClassifier(DaskFactorization, SMFClassifier):
         return float(accuracy_score(y, predicted, sample_weight=weight))
 
     def decision_function(self, X: Any, covariates: Any = None) -> Any:
-        """Scores whose softmax is ``predict_proba``, a Dask array of a Dask collection."""
+        """Return scores whose softmax is ``predict_proba``; for a Dask collection, a Dask array."""
         return self._either("decision_function", X, covariates=covariates)
 
     def predict_proba(self, X: Any, covariates: Any = None) -> Any:
-        """Class probabilities, a Dask array (n_samples, n_classes) of a Dask collection."""
+        """Return class probabilities; for a Dask collection, a Dask array (n_samples, n_classes)."""
         return self._either("predict_proba", X, covariates=covariates)
 
     def predict_log_proba(self, X: Any, covariates: Any = None) -> Any:
-        """Their logarithms, a Dask array (n_samples, n_classes) of a Dask collection."""
+        """Return log-probabilities; for a Dask collection, a Dask array (n_samples, n_classes)."""
         return self._either("predict_log_proba", X, covariates=covariates)
 
 
 class DaskSMFRegressor(DaskFactorization, SMFRegressor):
-    """`SMFRegressor` for Dask arrays and DataFrames, its samples on the workers of a cluster.
+    """`SMFRegressor` for Dask arrays and DataFrames, with samples on the workers of a cluster.
 
-    See `DaskSMFClassifier` for how it runs, what it takes, and what it adds to `SMFRegressor`.
+    See `DaskSMFClassifier` for inputs, execution and additional attributes.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ class DaskSMFRegressor(DaskFactorization, SMFRegressor):
     client : distributed.Client, default=None
         None is Dask's default client.
     **options
-        Those of `SMFRegressor`: ``model``, ``xi``, ``lam`` and so on. With the
-        restrictions of `DaskSMFClassifier`.
+        Parameters of `SMFRegressor`: ``model``, ``xi``, ``lam`` and so on, with the restrictions of
+        `DaskSMFClassifier`.
 
     Examples
     --------

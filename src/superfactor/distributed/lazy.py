@@ -1,6 +1,6 @@
-"""Methods of a fitted estimator on Dask collections: nothing is computed before the result is asked for."""
+"""Lazy methods of a fitted estimator for Dask collections."""
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls, no-warn-return-any
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from superfactor.estimators import inputs
 
 
 def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Array:
-    """``estimator.method(X, covariates)`` as a Dask array, a chunk for each chunk or partition of X.
+    """Return ``estimator.method(X, covariates)`` as a Dask array with one chunk per chunk or partition of X.
 
-    The estimator is fitted in memory, and small: it becomes a part of the graph. How many rows a DataFrame
-    has is not known.
+    The estimator is fitted in memory and small, so it becomes part of the graph. The number of rows of a
+    DataFrame may be unknown.
     """
     given = [X] if covariates is None else [X, covariates]
     arrays = [as_array(values) for values in given]
@@ -41,7 +41,7 @@ def lazily(estimator: Any, method: str, X: Any, covariates: Any = None) -> da.Ar
 
 
 def with_trained(new: da.Array, trained: Array, partitions: Partitions) -> da.Array:
-    """Codes (n, r) as of new samples, those of the training samples of positive weight in their places."""
+    """Return codes (n, r): those of training samples with positive weight, and `new` ones for the others."""
     codes = da.from_array(trained, chunks=(partitions.counts, -1))
     if partitions.counts == new.chunks[0]:
         return codes
@@ -61,13 +61,13 @@ def _apply(*arrays: Any, estimator: Any, method: str) -> Any:
 
 
 def _beside(X: da.Array, covariates: da.Array) -> da.Array:
-    """The covariates in the cuts of X."""
+    """Return the covariates in the row chunks of X."""
     if not math.isnan(X.shape[0]) and not math.isnan(covariates.shape[0]):
         inputs.check_length("covariates", covariates, X)
         return covariates.rechunk({0: X.chunks[0]})
     if X.numblocks[0] != covariates.numblocks[0]:
         raise ValueError(
-            f"covariates: {covariates.numblocks[0]} partition(s), but X has {X.numblocks[0]}; where "
-            "numbers of samples are unknown, both must be cut in the same places"
+            f"covariates: {covariates.numblocks[0]} partition(s), but X has {X.numblocks[0]}; if numbers of "
+            "samples are unknown, both must have the same partitions"
         )
     return covariates

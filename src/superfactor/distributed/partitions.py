@@ -1,6 +1,6 @@
-"""A user's Dask collections as partitions of samples: rows of X with all that belongs to them."""
+"""Partitions of samples from a user's Dask collections: rows of X with y, covariates and weights."""
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls, no-warn-return-any
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from superfactor.estimators import inputs
 
 @dataclass(frozen=True)
 class Partitions:
-    """Samples in the cuts of X, those of weight zero left out."""
+    """Samples in the row chunks of X, without samples of weight zero."""
 
-    loads: list[Any]  # lazily, rows of X, y, covariates, weights (or None) and the position of the first
-    rows: list[int]  # how many samples each has, at least one
-    holders: list[Collection[str]]  # the workers that have its rows of X in memory
-    arrays: dict[str, da.Array]  # of what was given, all in the cuts of X, with all samples
-    counts: tuple[int, ...]  # how many samples of positive weight each chunk of X has
+    loads: list[Any]  # lazy: rows of X, y, covariates, weights (or None) and the position of the first row
+    rows: list[int]  # number of samples of each partition, at least one
+    holders: list[Collection[str]]  # workers that have its rows of X in memory
+    arrays: dict[str, da.Array]  # the given arrays with all samples, in the row chunks of X
+    counts: tuple[int, ...]  # number of samples of positive weight in each chunk of X
 
 
 def is_lazy(X: Any) -> bool:
-    """Is X a Dask array, DataFrame or series?"""
+    """Return whether X is a Dask array, DataFrame or series."""
     return isinstance(X, da.Array) or (is_dask_collection(X) and hasattr(type(X), "to_dask_array"))
 
 
 def outline(X: Any) -> Any:
-    """An empty table with the columns of X, for scikit-learn to count and to name."""
+    """Return an empty table with the columns of X, for scikit-learn's checks of their number and names."""
     if X.ndim != 2:
         raise ValueError(
             f"X: Expected 2D array, got {X.ndim}D array instead (shape {X.shape}). Reshape "
@@ -53,7 +53,7 @@ def outline(X: Any) -> Any:
 
 
 def as_array(values: Any) -> da.Array:
-    """A Dask array of any collection or array, each row in one chunk; how many rows may be unknown."""
+    """Convert a collection or array to a Dask array with whole rows; their number may be unknown."""
     if not isinstance(values, da.Array):
         if is_lazy(values):
             values = values.map_partitions(np.asarray, meta=np.asarray(values._meta))
@@ -63,7 +63,7 @@ def as_array(values: Any) -> da.Array:
 
 
 def cut(client: Client, given: dict[str, Any]) -> Partitions:
-    """The partitions of X, and of y, covariates and sample_weight (or None), cut in the same places."""
+    """Return the partitions of X, with y, covariates and sample_weight (or None) in the same chunks."""
     constant = isinstance(given["sample_weight"], Real)
     named = {name for name, values in given.items() if values is not None}
     named -= {"sample_weight"} if constant else set()
@@ -79,7 +79,7 @@ def cut(client: Client, given: dict[str, Any]) -> Partitions:
     if "sample_weight" in arrays:
         rows = _computed(client, [delayed(_positive)(w) for w in _pieces(arrays["sample_weight"])])
         if not any(rows):
-            inputs.check_weights(np.zeros(1), np.zeros(1))  # says so
+            inputs.check_weights(np.zeros(1), np.zeros(1))  # raises the error
     starts = [0, *accumulate(rows)]
     parts = [_pieces(arrays[name]) if name in arrays else [None] * len(cuts) for name in given]
     holders = _holders(client, given["X"], len(cuts))
@@ -94,7 +94,7 @@ def cut(client: Client, given: dict[str, Any]) -> Partitions:
 
 
 def _with_lengths(client: Client, arrays: dict[str, da.Array]) -> dict[str, da.Array]:
-    """The same arrays with known numbers of rows: counted, all at once, where Dask does not know them."""
+    """Return the arrays with known numbers of rows; unknown ones are counted, all together."""
     unknown = {name: x for name, x in arrays.items() if math.isnan(x.shape[0])}
     counted = _computed(client, [[delayed(len)(piece) for piece in _pieces(x)] for x in unknown.values()])
     return arrays | {
@@ -108,19 +108,19 @@ def _computed(client: Client, lazy: list[Any]) -> list[Any]:
 
 
 def _pieces(x: da.Array) -> list[Any]:
-    """One lazy object for each chunk of rows."""
+    """Return one lazy object for each chunk of rows."""
     return list(x.to_delayed().ravel())
 
 
 def _positive(weights: Any) -> int:
-    """How many weights are positive; none may be negative."""
+    """Return the number of positive weights; raise a ValueError if one is negative."""
     if np.any(weights != 0):
         inputs.check_weights(weights, weights)
     return int(np.count_nonzero(weights))
 
 
 def _holders(client: Client, X: Any, count: int) -> list[set[str]]:
-    """The workers that have each of the partitions of X, where it is persisted."""
+    """Return the workers that have each partition of X in memory, if X is persisted."""
     holders: list[set[str]] = [set() for _ in range(count)]
     futures = futures_of(X)
     for key, addresses in client.who_has(futures).items() if futures else ():

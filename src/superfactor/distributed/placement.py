@@ -1,20 +1,20 @@
-"""Which worker holds which partitions."""
+"""Assignment of partitions to workers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-# A worker may hold so much more than its share where that saves moving partitions to another.
+# A worker may exceed its share by this factor if no partition has to move then.
 _SLACK = 1.1
 
 
 def placed(
     rows: Sequence[int], holders: Sequence[Collection[str]], workers: Sequence[str]
 ) -> dict[str, list[int]]:
-    """Partitions by worker, about the same number of rows for each.
+    """Return partitions by worker, with about the same number of rows for each worker.
 
-    A partition stays where it is held already if that worker's share has room for it; those that nobody holds
-    go to the workers in contiguous runs.
+    A partition stays on a worker that holds it already, unless this exceeds the worker's share. Other
+    partitions are assigned in contiguous runs.
     """
     share = max(sum(rows), 1) / len(workers)
     load = dict.fromkeys(workers, 0)

@@ -1,15 +1,15 @@
 """The samples of a problem on the workers of a Dask cluster.
 
-Every worker keeps its share in an actor (`Shard`), built where it stays from partitions of the user's Dask
-collection. A question is one small message to each actor, and the sum of the answers, always added in the
-same order; no task graph.
+Every worker keeps its share in an actor (`Shard`), which it builds from partitions of the user's Dask
+collection. A query sends one small message to each actor and adds the results, always in the same order. No
+task graph is used.
 
-A worker may be lost. All that its blocks know follows from their rows and from the messages that have changed
-them, in their order. So these are kept, and a lost shard is loaded anew from its source on another
-worker, told them again, and asked again.
+A worker may be lost. The state of its blocks follows from their rows and from the messages that changed them.
+`RemoteSamples` keeps these messages in order. Another worker loads the shard again from its source, repeats
+the messages and then computes the query.
 """
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls
 
 from __future__ import annotations
@@ -35,32 +35,33 @@ from superfactor.samples import Call, Changes, Samples, added
 A = TypeVar("A")
 P = ParamSpec("P")
 
-# Seconds for another worker in the place of a lost one.
+# Seconds to wait for a worker that replaces a lost one.
 _REPLACEMENT = 5.0
-# A shard that is lost so often before it has answered once takes its workers down with it.
+# After this many losses without a result, the shard itself is the likely cause.
 _LOSSES = 4
 
 
 @dataclass(eq=False)
 class _HeldShard:
-    """A shard and where it is."""
+    """A shard and its worker."""
 
-    numbers: list[int]  # of its partitions, ascending
-    rows: int  # in all of them
-    address: str  # of its worker
+    numbers: list[int]  # positions of its partitions, ascending
+    rows: int  # number of rows in all of them
+    address: str  # address of its worker
     future: Any = None  # keeps the actor alive
-    losses: int = 0  # since it last answered
+    losses: int = 0  # number of losses since its last result
 
     def actor(self) -> tuple[str, str]:
-        """Where to send messages."""
+        """Return the address for messages."""
         return self.address, self.future.key
 
 
 class RemoteSamples(Samples):
-    """Samples held by the workers of a cluster, one actor each; `recovered` has a line for each lost one.
+    """Samples on the workers of a cluster, in one actor each; `recovered` has a line for each lost shard.
 
-    `partitions` are `dask.delayed` objects whose graphs are kept, since a lost one is loaded again; `load`
-    makes checked samples of what was loaded, on the worker; `holders` have a partition in memory already.
+    `partitions` are `dask.delayed` objects; their graphs are kept, so that a lost partition can be loaded
+    again. `load` turns a loaded partition into checked samples on the worker. `holders` are the workers that
+    have a partition in memory already.
     """
 
     #: A round trip to the workers takes some ten milliseconds.
@@ -93,25 +94,25 @@ class RemoteSamples(Samples):
         self.close()
 
     def close(self) -> None:
-        """Have the workers forget their shards."""
+        """Delete the shards on the workers."""
         self._shards.clear()
 
-    # --- questions -----------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------
 
     def labels(self) -> list[tuple[Array, Array]]:
-        """The labels that occur and the sums of their weights, part by part."""
+        """Return the labels that occur and the sums of their weights, for each part."""
         return [found for shard in self._ask(Shard.labels) for found in shard]
 
     def largest(self) -> Array:
-        """The largest target there is, or of each of several (κ,)."""
+        """Return the largest target, or that of each of several (κ,)."""
         return np.max([found for shard in self._ask(Shard.largest) for found in shard], axis=0)
 
     def n_labelled(self) -> int:
-        """How many samples have a label, or targets."""
+        """Return the number of samples with a label or target."""
         return sum(self._ask(Shard.n_labelled))
 
     def state(self, statement: Statement) -> None:
-        """Have all samples become those of a stated problem."""
+        """Turn all samples into blocks of a stated problem."""
         self._ask(Shard.state, statement)
         self._log.append(packed(Shard.state, statement))
 
@@ -139,9 +140,9 @@ class RemoteSamples(Samples):
     def _ask(
         self, operation: Callable[Concatenate[Shard, P], A], *args: P.args, **kwargs: P.kwargs
     ) -> list[A]:
-        """The answer of every shard, in the same order whoever is first."""
+        """Return the result of every shard, always in the same order."""
         if kwargs:
-            raise TypeError(f"{', '.join(kwargs)}: arguments travel by position")
+            raise TypeError(f"{', '.join(kwargs)}: positional arguments are required")
         message = packed(operation, *args)
         answers: dict[_HeldShard, Any] = {}
         while missing := [shard for shard in self._shards if shard not in answers]:
@@ -156,18 +157,18 @@ class RemoteSamples(Samples):
             shard.losses = 0
         return [unpacked(answers[shard])[0] for shard in self._shards]
 
-    # --- shards that are lost, and brought back --------------------------------------------------------
+    # --- recovery of lost shards -------------------------------------------------------------------------
 
     def _recover(self, lost: list[_HeldShard]) -> None:
-        """Have other workers hold these shards, and say so."""
+        """Move these shards to other workers, with a warning."""
         was = [shard.address for shard in lost]
         self._relocate(lost)
         self._bring(lost)
         for shard, address in zip(lost, was, strict=True):
-            self._say(shard, address, f", and {len(self._log)} steps repeated there")
+            self._warn(shard, address, f", and {len(self._log)} steps repeated there")
 
-    def _say(self, shard: _HeldShard, address: str, more: str = "") -> None:
-        """That this shard came from a worker that was lost."""
+    def _warn(self, shard: _HeldShard, address: str, more: str = "") -> None:
+        """Warn that this shard came from a worker that was lost."""
         self.recovered.append(
             f"Dask worker {address} was lost; its {len(shard.numbers)} partition(s) of {shard.rows} "
             f"samples were loaded on {shard.address}{more}"
@@ -175,7 +176,7 @@ class RemoteSamples(Samples):
         warnings.warn(self.recovered[-1], UserWarning, stacklevel=2)
 
     def _relocate(self, lost: list[_HeldShard]) -> None:
-        """Choose another worker for each: the one with the fewest samples."""
+        """Assign each shard to the worker with the fewest samples."""
         for shard in lost:
             shard.losses += 1
             if shard.losses > _LOSSES:
@@ -194,7 +195,7 @@ class RemoteSamples(Samples):
             load[shard.address] += shard.rows
 
     def _bring(self, shards: list[_HeldShard]) -> None:
-        """Load these shards on their workers, and tell them all that has changed blocks so far."""
+        """Load these shards on their workers, and repeat all messages that changed blocks."""
         while shards:
             threads = self._workers.running()
             for shard in shards:
@@ -203,8 +204,8 @@ class RemoteSamples(Samples):
             self._wait([shard.future for shard in shards])
             there = [shard for shard in shards if self._arrived(shard)]
             for shard in there:
-                if shard.address != wanted[shard]:  # Dask itself has tried another
-                    self._say(shard, wanted[shard])
+                if shard.address != wanted[shard]:  # Dask has used another worker
+                    self._warn(shard, wanted[shard])
             told = self._workers.ask(map(_HeldShard.actor, there), self._log)
             reached = [shard for shard, answer in zip(there, told, strict=True) if answer is not LOST]
             shards = [shard for shard in shards if shard not in reached]
@@ -212,26 +213,26 @@ class RemoteSamples(Samples):
                 self._relocate(shards)
 
     def _start(self, shard: _HeldShard, threads: int) -> Any:
-        """The actor, to be; on its worker, or on another where that is lost before it is loaded."""
+        """Return a future of the actor on its worker, or on another one if that is lost before loading."""
         where = {"workers": [shard.address], "allow_other_workers": True}
         loaded = self._client.compute([self._partitions[i] for i in shard.numbers], **where)
         return self._client.submit(Shard, self._load, loaded, threads, actor=True, **where)
 
     def _wait(self, futures: list[Any]) -> None:
-        """Until all are there or have failed; not for ever where no worker is left."""
+        """Wait until all futures are done; raise an error if no worker is left."""
         while not all(future.done() for future in futures):
             with self._client.as_current(), suppress(TimeoutError, CancelledError):
                 wait(futures, timeout=1.0)
             self._workers.wait()
 
     def _arrived(self, shard: _HeldShard) -> bool:
-        """Whether the actor is there, and where; if not, its worker was lost again."""
+        """Return whether the actor has been created, and set its address; if not, its worker was lost."""
         future = shard.future
         if future.status == "finished":
             holders = self._client.who_has([future])[future.key]
             shard.address = next(iter(holders), shard.address)
             return bool(holders)
-        if future.status != "error":  # cancelled: data without a graph went with the worker
+        if future.status != "error":  # cancelled: scattered data was lost with the worker
             raise RuntimeError(
                 f"{shard.rows} samples were lost with a Dask worker and cannot be loaded again: "
                 "data that was scattered has no source"
@@ -239,9 +240,9 @@ class RemoteSamples(Samples):
         error = future.exception()
         if isinstance(error, KilledWorker):
             raise RuntimeError(
-                f"{shard.rows} samples could not be loaded, the Dask workers that tried were lost; "
+                f"{shard.rows} samples could not be loaded: the Dask workers that tried were lost; "
                 "smaller chunks, or workers with more memory, may help"
             ) from error
-        if future.traceback() is None:  # raised by no code of ours or the user's: the actor was lost
+        if future.traceback() is None:  # not raised by Python code on the worker: the actor was lost
             return False
         raise error

@@ -1,6 +1,6 @@
-"""What one worker of the cluster keeps of the samples, and how it answers about them."""
+"""`Shard`: the samples of one worker, and the queries it computes."""
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ A = TypeVar("A")
 
 
 def packed(*parts: Any) -> bytes:
-    """Small things as one string of bytes: Dask's way of sending arrays one by one takes twice as long.
+    """Serialize small objects together; Dask sends arrays one by one, which takes twice as long.
 
-    Its pickle also knows what a user has defined in a notebook, such as a link.
+    Dask's pickle also supports objects that are defined in a notebook, such as a link.
     """
     return bytes(pickle.dumps(parts))
 
 
 def unpacked(message: bytes) -> Any:
-    """What was packed, as a tuple."""
+    """Return the packed objects as a tuple."""
     return pickle.loads(message)
 
 
 class Shard:
-    """A Dask actor: some partitions of the samples, in their order, asked together by so many threads."""
+    """A Dask actor that holds partitions of the samples, in order, and computes with `threads` threads."""
 
     def __init__(
         self, load: Callable[[Any], Sequence[LoadedSamples]], partitions: Sequence[Any], threads: int
@@ -42,41 +42,41 @@ class Shard:
         self._samples = LocalSamples([])
 
     def answer(self, message: bytes) -> bytes:
-        """The packed answer to a packed message: an operation of this class with its arguments."""
+        """Return the packed result of a packed message: an operation of this class with its arguments."""
         operation, *arguments = unpacked(message)
-        # The threads of a worker are all there are: those of BLAS would come on top.
+        # All threads of the worker are used already, so BLAS must not start more.
         with one_blas_thread:
             return packed(operation(self, *arguments))
 
     # --- operations -----------------------------------------------------------------------------------------
 
     def labels(self) -> list[tuple[Array, Array]]:
-        """Labels that occur and the sums of their weights, part by part."""
+        """Return the labels that occur and the sums of their weights, for each part."""
         return [part.labels() for loaded in self._loaded for part in loaded]
 
     def largest(self) -> list[Array]:
-        """The largest target, or of each of several (κ,), part by part."""
+        """Return the largest target, or that of each of several (κ,), for each part."""
         return [part.largest for loaded in self._loaded for part in loaded]
 
     def n_labelled(self) -> int:
-        """How many samples have a label, or targets."""
+        """Return the number of samples with a label or target."""
         return sum(part.n_labelled for loaded in self._loaded for part in loaded)
 
     def state(self, statement: Statement) -> None:
-        """Become a part of the stated problem."""
+        """Turn the samples into blocks of the stated problem."""
         blocks = [part.block(statement) for loaded in self._loaded for part in loaded]
         self._samples = LocalSamples(blocks, self._threads)
 
     def sum(self, call: Call[A], changes: Changes) -> A:
-        """The sum of the blocks' answers."""
+        """Return the sum of the results of the blocks."""
         return self._samples.summed(call, changes)
 
     def make(self, call: Call[Any], changes: Changes, key: int) -> tuple[tuple[int, ...], Any]:
-        """Columns of what the blocks keep, and sums."""
+        """Create arrays that the blocks keep; return their numbers of columns, and sums."""
         return self._samples.made(call, changes, key)
 
     def gather(self, call: Call[A], changes: Changes) -> list[list[A]]:
-        """The answers of the blocks of each partition."""
+        """Return the results of the blocks of each partition."""
         answers = iter(self._samples.gathered(call, changes))
         return [list(islice(answers, len(loaded))) for loaded in self._loaded]
 

@@ -1,6 +1,6 @@
-"""The workers of a Dask cluster: which are there, and messages to actors on them."""
+"""The workers of a Dask cluster: which are available, and messages to actors on them."""
 
-# Half of Dask is typed.
+# Parts of Dask have no types.
 # mypy: allow-untyped-calls
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-# Seconds: after which somebody looks whether a silent worker is still there; for a first connection; for
-# any worker at all to start.
-_POLL, _CONNECT, _NOBODY = 1.0, 3.0, 30.0
+# Seconds: between checks whether silent workers are alive; for a first connection; to wait for any worker.
+_POLL, _CONNECT, _NO_WORKER = 1.0, 3.0, 30.0
 
-#: In the place of an answer, where the worker is gone.
+#: Result of a message if the worker is lost.
 LOST: Any = object()
 
 # An actor: the address of its worker, and its key there.
@@ -22,11 +21,11 @@ Actor = tuple[str, str]
 
 
 class Workers:
-    """Speaks to the workers of a cluster."""
+    """Sends messages to the workers of a cluster."""
 
     def __init__(self, client: Any):
         self._client = client
-        self.direct = False  # whether messages go straight to the workers, or by way of the scheduler
+        self.direct = False  # whether messages are sent directly to workers, or through the scheduler
 
     def _sync(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a coroutine in the client's loop."""
@@ -41,19 +40,19 @@ class Workers:
             f"client: it is {self._client.status}; one that is connected to a cluster is required"
         )
 
-    # --- who is there ----------------------------------------------------------------------------------
+    # --- available workers -----------------------------------------------------------------------------
 
     def running(self) -> dict[str, int]:
-        """The number of threads of each worker that takes work."""
+        """Return the number of threads of each running worker."""
         return dict(self._sync(self._threads))
 
     async def _threads(self) -> Any:
         return await self._client.scheduler.ncores_running()
 
     def wait(self, count: int = 1, seconds: float = 0.0, gone: Collection[str] = ()) -> dict[str, int]:
-        """`running`, once there are so many besides those gone, or this time is over.
+        """Return `running` once there are `count` workers that are not in `gone`, or after `seconds`.
 
-        One there must be: the cluster is given half a minute to start it.
+        At least one worker is required; the cluster has half a minute to start it.
         """
         start = time.monotonic()
         while True:
@@ -62,14 +61,14 @@ class Workers:
             waited = time.monotonic() - start
             if len(left) >= count or (workers and waited > seconds):
                 return left or workers
-            if waited > _NOBODY:
+            if waited > _NO_WORKER:
                 raise RuntimeError(
                     f"the Dask cluster has had no worker for {waited:.0f} s; one at least is required"
                 )
             time.sleep(0.05)
 
     def reach(self, addresses: list[str]) -> None:
-        """Find out whether the client can talk to these workers itself."""
+        """Determine whether the client can reach these workers directly."""
         self.direct = self._sync(self._reachable, addresses)
 
     async def _reachable(self, addresses: list[str]) -> bool:
@@ -85,9 +84,9 @@ class Workers:
     # --- messages --------------------------------------------------------------------------------------
 
     def ask(self, actors: Iterable[Actor], messages: Sequence[bytes]) -> list[Any]:
-        """Send all messages to each actor, one after the other; what each answers to the last, or `LOST`.
+        """Send all messages to each actor, in order; return each one's result of the last, or `LOST`.
 
-        Raises what an actor has raised. Waits as long as workers take that are there, and no longer.
+        Errors of actors are raised. There is no time limit as long as the workers are alive.
         """
         answers: list[Any] = self._sync(self._exchange, list(actors), messages)
         for answer in answers:
@@ -100,7 +99,7 @@ class Workers:
         pending = set(tasks)
         while pending:
             _, pending = await asyncio.wait(pending, timeout=_POLL)
-            if pending:  # a long answer, or a worker that is gone without a word
+            if pending:  # a long computation, or a lost worker
                 alive = await self._client.scheduler.ncores()
                 for (address, _), task in zip(actors, tasks, strict=True):
                     if address not in alive:
@@ -110,8 +109,8 @@ class Workers:
     async def _send(self, actor: Actor, messages: Sequence[bytes]) -> Any:
         (address, key), answer = actor, None
         for message in messages:
-            # What Dask's own `Actor` sends, without its detours: by way of the scheduler, with whichever
-            # client is the default one, and without end where its worker does not know it.
+            # The same call as by Dask's `Actor`, which would use the scheduler and the default client, and
+            # would wait forever for an actor that its worker does not have.
             call = {"function": "answer", "actor": key, "args": [message]}
             try:
                 if self.direct:
