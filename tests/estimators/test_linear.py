@@ -93,8 +93,11 @@ def test_so_is_a_prediction_of_numbers_and_of_times(model):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"model": "feature"}, r"^prediction='exact': the feature model compares labels"),
-        ({"link": "probit"}, r"^link='probit': decision_function is not linear in X$"),
+        (
+            {"model": "feature"},
+            r"^prediction='exact': the feature model compares labels.*factor_coef_ has the effects",
+        ),
+        ({"link": "probit"}, r"^link='probit': decision_function is not linear in X; factor_coef_ has"),
     ],
 )
 def test_what_is_not_linear_has_none_and_says_why(options, reason):

@@ -349,11 +349,15 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
     def _linear(self, signal: Array) -> Array:
         if self.link != "logistic" and not self._loss.link.linear:
-            raise AttributeError(f"link={self.link!r}: decision_function is not linear in X")
+            raise AttributeError(
+                f"link={self.link!r}: decision_function is not linear in X; factor_coef_ has the effects of "
+                "the factors"
+            )
         if self.model == "feature" and self.prediction == "exact":
             raise AttributeError(
                 "prediction='exact': the feature model compares labels, and decision_function is not "
-                "linear in X; model='filter' or prediction='fast' is required"
+                "linear in X; model='filter' or prediction='fast' is required, and factor_coef_ has the "
+                "effects of the factors"
             )
         return self._by_output(signal.T).T
 
