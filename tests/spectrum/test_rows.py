@@ -107,7 +107,7 @@ def test_any_rows_and_columns_are_those_of_the_array(store, X, tmp_path):
         assert cuts[0] == 0 and cuts[-1] == N
         assert heights.min() > 0 and heights.max() <= 1.5 * rows
     if isinstance(stored, pq.ParquetFile):
-        with pytest.raises(TypeError, match="an open pyarrow ParquetFile cannot go"):
+        with pytest.raises(TypeError, match="an open pyarrow ParquetFile cannot be sent"):
             pickle.dumps(some)
         return
     twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(some))))

@@ -1,4 +1,4 @@
-"""X through its singular values: products, exact compression, top eigenpairs, rank-r projection."""
+"""Products with X, exact compression, leading eigenpairs and rank-r projection."""
 
 from superfactor.spectrum.compression import Compression, compress
 from superfactor.spectrum.data import DataMatrix, power_of_two

@@ -1,9 +1,9 @@
-"""Exact compression: when features outnumber samples, X enters through X̃ = U·Σ·Qᵀ only.
+"""Exact compression: if there are more features than samples, the problem depends on X only by X̃ = U·Σ·Qᵀ.
 
-The eigenvalues of X̃X̃ᵀ give U and Σ for the price of one product, but they square the condition number: a
-direction that is 1e-8 times as large as the first one is lost in rounding, and may carry the whole label. So
-directions that X̃X̃ᵀ cannot tell from rounding are measured by a product with X̃ itself. Where they hold more
-than rounding, all that is small is decomposed once more, from X̃.
+The eigenvalues of X̃X̃ᵀ give U and Σ for the cost of one product, but they square the condition number: a
+direction that is 1e-8 times as large as the first one is lost to rounding, and may predict the label. So
+directions near the rounding error of X̃X̃ᵀ are measured by a product with X̃ itself. If they are larger than
+rounding errors, all small directions are computed again, from X̃.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from superfactor.options import Options
 from superfactor.spectrum.data import DataMatrix
 from superfactor.spectrum.rounding import eigen_rounding, product_rounding
 
-# Below σ₁·1e-4 fewer than eight digits of σ² survive in the Gram matrix.
+# Below σ₁·1e-4 the Gram matrix has fewer than eight digits of σ².
 _LEAST_RELATIVE_VALUE = 1e-4
-# Where some are, all directions below σ₁·1e-2 are decomposed once more.
+# If some are, all directions below σ₁·1e-2 are computed again.
 _LARGE = 1e-2
-# Of ‖X̃‖: directions that hold less than this are dropped. The certificate allows for what they hold.
+# Directions smaller than this share of ‖X̃‖ are dropped. The certificate takes them into account.
 _DROPPED = 1e-10
-# Sums in float32 whose terms are so much larger than themselves are computed in float64.
+# Sums whose terms are larger than the sum by this factor are computed in float64.
 _MUCH = 50.0
-# So many values of small directions of a sparse X, which are dense, may be formed.
+# Largest number of values in the dense matrix of small directions of a sparse X.
 _MOST_DENSE = 2e7
 
 
 @dataclass(frozen=True)
 class Compression:
-    """X̃ᵀ = Q·(UΣ)ᵀ with orthonormal Q (p, m): the rows of UΣ (n, m) stand for the samples.
+    """X̃ᵀ = Q·(UΣ)ᵀ with orthonormal Q (p, m): the rows of UΣ (n, m) represent the samples.
 
-    Q is not formed: Q = X̃ᵀL, L = UΣ⁻¹, and where that would lose digits, Q = X̃ᵀL + Q₂V₂.
+    Q is not formed: Q = X̃ᵀL, L = UΣ⁻¹, or Q = X̃ᵀL + Q₂V₂ if the first would lose digits.
     """
 
     original: DataMatrix  # X̃ (n, p)
     values: Array  # σ (m,), descending, all positive
     rows: Array  # U (n, m)
-    data: DataMatrix  # the n × m matrix UΣ as a DataMatrix, which knows its rounding (`Rounding`)
+    data: DataMatrix  # UΣ (n, m) with its `Rounding`
     combined: Array  # L (n, m)
-    small: tuple[Array, Array] | None = None  # Q₂ (p, j) and V₂ (j, m), where there are small directions
+    small: tuple[Array, Array] | None = None  # Q₂ (p, j) and V₂ (j, m), if there are small directions
 
     def expand(self, T: Array) -> Array:
-        """Q·T (p, k) for T (m, k), by one product with X."""
+        """Return Q·T (p, k) for T (m, k), by one product with X."""
         data, xp, rows = self.original, self.original.xp, self.combined @ T
-        # Of large rows that cancel, float32 would keep few digits.
+        # If large rows cancel, float32 would keep few digits.
         cancel = float(xp.max(column_norms(rows))) * float(self.values[0]) > _MUCH if T.shape[1] else False
         found = data.precise_transpose_times(rows) if cancel else data.transpose_times(rows)
         if self.small is not None:
@@ -56,9 +56,9 @@ class Compression:
         return xp.astype(found, data.dtype)
 
     def coordinates(self, X: Any, products: Callable[[], Array]) -> Array:
-        """X·Q (k, m) of other samples X (k, p): all that a model of these samples can see of them.
+        """Return X·Q (k, m) of other samples X (k, p): a model of these samples depends on no more.
 
-        `products` gives XX̃ᵀ (k, n).
+        `products` returns XX̃ᵀ (k, n).
         """
         found = products() @ self.combined
         if self.small is None:
@@ -69,7 +69,7 @@ class Compression:
 
 @dataclass(frozen=True)
 class Rounding:
-    """How far UΣ may be from the samples it stands for."""
+    """Bounds of the rounding errors of UΣ."""
 
     rows: float  # a bound of ‖X̃ − UΣQᵀ‖, dropped directions included
     gram: float  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
@@ -78,12 +78,12 @@ class Rounding:
 def compress(
     data: DataMatrix, options: Options | None = None, gram: Array | None = None
 ) -> Compression | None:
-    """The compression of wide data; None where it would not pay, or small directions would take much room.
+    """Return the compression of wide data; None if it is too expensive, or small directions need much memory.
 
     Parameters
     ----------
-    options : which say when it pays (`Options.compression_pays`)
-    gram : X̃X̃ᵀ (n, n), where it is known
+    options : with the rule when compression pays (`Options.compression_pays`)
+    gram : X̃X̃ᵀ (n, n), if it is known
     """
     options = Options() if options is None else options
     if not options.compression_pays(data.shape, data.nnz if data.is_sparse else None):
@@ -95,7 +95,7 @@ def compress(
 
 
 def _decomposed(data: DataMatrix, values: Array, U: Array) -> Compression | None:
-    """From the eigenvalues (n,) and eigenvectors (n, n) of X̃X̃ᵀ, and from X̃ itself what these lack."""
+    """Compress by the eigenvalues (n,) and eigenvectors (n, n) of X̃X̃ᵀ, and small directions by X̃."""
     xp, (n, p) = namespace(values), data.shape
     squared = float(xp.sum(values))
     size, rank = math.sqrt(squared), _above(values, _LEAST_RELATIVE_VALUE)
@@ -115,9 +115,9 @@ def _decomposed(data: DataMatrix, values: Array, U: Array) -> Compression | None
 
 
 def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compression:
-    """Large directions from the eigenvalues of X̃X̃ᵀ, small ones from X̃: all digits that X̃ has.
+    """Compute large directions from the eigenvalues of X̃X̃ᵀ and small ones from X̃, to all digits.
 
-    With U = [U₁, U₂], Q₁ = X̃ᵀU₁Σ₁⁻¹ and the rest X̃ᵀU₂ = Q₁C + Q₂R,
+    With U = [U₁, U₂], Q₁ = X̃ᵀU₁Σ₁⁻¹ and the remainder X̃ᵀU₂ = Q₁C + Q₂R,
 
         X̃ᵀ = [Q₁, Q₂]·T,    T = [Σ₁U₁ᵀ + CU₂ᵀ; RU₂ᵀ] = VΣUᵀ  (m, n).
     """
@@ -144,6 +144,6 @@ def _with_small_directions(data: DataMatrix, values: Array, U: Array) -> Compres
 
 
 def _above(values: Array, share: float, power: int = 2) -> int:
-    """How many of these values, in descending order, are above a share (its square) of the first one."""
+    """Return how many of these descending values exceed a share, to this power, of the first one."""
     xp = namespace(values)
     return int(xp.sum(xp.astype(values > share**power * values[0], xp.int64)))

@@ -15,26 +15,26 @@ import scipy.sparse as sp
 from superfactor._arrays import Array, cores, device, namespace, wide
 from superfactor.spectrum.rows import shared
 
-# So many rows are summed in the type of X before float64 takes over.
+# Number of rows that are summed in the type of X; sums of these are in float64.
 _GRAM_ROWS = 8192
-# So many values of a sparse X are squared at a time.
+# Number of values of a sparse X that are squared at a time.
 _VALUES = 2**18
 
 
 class DataMatrix:
-    """X̃ = diag(√w)·X/s, an n × p matrix known through its products.
+    """X̃ = diag(√w)·X/s (n, p), an operator given by its products.
 
     `X` is n_samples × n_features, dense (any array-API library) or SciPy-sparse; `w` are the sample
-    weights (None: all one), and `s` is chosen so that ‖X̃‖ is about 1 and nothing in the solvers depends
-    on the units of X. Scaling happens on the thin side of each product; X is never copied.
+    weights (None: all one). `s` makes ‖X̃‖ about 1, so that the solvers do not depend on the units of X.
+    Scaling applies to the thin factor of each product; X is never copied.
 
     Attributes
     ----------
     shape : (n, p)
-    scale : the factor s (a power of two, so that dividing by it loses no digit)
+    scale : the factor s, a power of two, so that division by it is exact
     root_weight : √w of shape (n, 1), or None
-    singular_values : σ (p,) where X̃ is known to be UΣ in its own right singular vectors, else None
-    rounding : how far UΣ may be from what it stands for (`spectrum.compression.Rounding`), else None
+    singular_values : σ (p,) if X̃ = UΣ in its own right singular vectors, otherwise None
+    rounding : bounds of the rounding errors of UΣ (`spectrum.compression.Rounding`), otherwise None
     """
 
     is_sparse: bool
@@ -77,7 +77,7 @@ class DataMatrix:
         self._turned: Any = None
 
     def threaded(self, least: int) -> DataMatrix:
-        """The same; sparse X of more stored values than `least` with its products shared among the cores."""
+        """Return the same matrix; a sparse X with more than `least` stored values uses all cores."""
         if not self.is_sparse or self.nnz <= least:
             return self
         other = copy.copy(self)
@@ -85,7 +85,7 @@ class DataMatrix:
         return other
 
     def _split(self, threads: int) -> None:
-        """Row blocks of equal fill: SciPy's sparse kernels release the GIL, so threads share them."""
+        """Divide rows into blocks with equal numbers of values; SciPy's sparse kernels release the GIL."""
         if threads < 2:
             return
         X, n = self._X, self.shape[0]
@@ -100,15 +100,15 @@ class DataMatrix:
 
     @property
     def nnz(self) -> int:
-        """The number of stored values."""
+        """Number of stored values."""
         return int(self._X.nnz) if self.is_sparse else self.shape[0] * self.shape[1]
 
     def empty(self) -> Array:
-        """No numbers, in the type and place of X."""
+        """Return an empty array of the library, type and device of X."""
         return self.xp.empty(0, dtype=self.dtype, device=self.device)
 
     def rows(self, start: int, stop: int) -> DataMatrix:
-        """Some of the rows, as views of the same X; products alone are offered."""
+        """Return some of the rows, as views of the same X, for products only."""
         part = copy.copy(self)
         part.shape = stop - start, self.shape[1]
         part._blocks = part._pool = part._turned = None
@@ -122,7 +122,7 @@ class DataMatrix:
         return part
 
     def over(self, scale: float) -> DataMatrix:
-        """X̃/scale."""
+        """Return X̃/scale."""
         if scale == 1.0:
             return self
         other = copy.copy(self)
@@ -130,23 +130,23 @@ class DataMatrix:
         return other
 
     def take(self, index: Any) -> Any:
-        """Some rows of X/s, in memory and without their weights."""
+        """Return some rows of X/s, in memory and without their weights."""
         if self.is_sparse:
             return self._X[index, :] * self._factor
         xp = self.xp
         return xp.take(self._X, xp.asarray(index, device=self.device), axis=0) * self._factor
 
     def dense(self) -> Array:
-        """X̃ (n, p) as an array of float64."""
+        """Return X̃ (n, p) as a float64 array."""
         X = wide(self._X.toarray() if self.is_sparse else self._X)
         return self._weighted(X * self._factor)
 
     def row_squares(self) -> Array:
-        """‖x̃_i‖² of every row (n,), in float64."""
+        """Return ‖x̃_i‖² of every row (n,), in float64."""
         X, xp = self._X, self.xp
-        with np.errstate(over="ignore", under="ignore"):  # what cannot be squared is infinite, and seen
+        with np.errstate(over="ignore", under="ignore"):  # an overflow gives infinity, which callers check
             if self.is_sparse:
-                # On the positions of X: SciPy's product of X with itself would copy those twice over.
+                # Share the positions of X: SciPy's product of X with itself would copy them twice.
                 squares = shared(sp.csr_array, X.shape, (X.data**2, X.indices, X.indptr))
                 rows = wide(squares @ self.xp.ones(X.shape[1], dtype=X.dtype))
             else:
@@ -156,7 +156,7 @@ class DataMatrix:
         return rows * self._factor**2
 
     def column_sums(self) -> tuple[Array, Array]:
-        """Σ_i √w_i·x̃_ij and Σ_i x̃_ij² of every column (p,), in float64: what means and variances take."""
+        """Return Σ_i √w_i·x̃_ij and Σ_i x̃_ij² of every column (p,), in float64, for means and variances."""
         X, xp, n = self._X, self.xp, self.shape[0]
         weight = None if self._precise_root is None else self._precise_root[:, 0] ** 2
         if self.is_sparse:
@@ -164,7 +164,7 @@ class DataMatrix:
             squares = shared(sp.csc_array, X.shape[::-1], (wide(X.data) ** 2, X.indices, X.indptr))
             columns = shared(sp.csc_array, X.shape[::-1], (X.data, X.indices, X.indptr))
             found = columns @ each, squares @ each
-        elif type(X) is np.ndarray:  # without a temporary array; float32 is added up in float64
+        elif type(X) is np.ndarray:  # without a temporary array; float32 is summed in float64
             each = np.ones(n) if weight is None else weight
             one_by_one = ("ij,ij->j", X, X) if weight is None else ("i,ij,ij->j", weight, X, X)
             sums = each @ X if X.dtype == np.float64 else np.einsum("i,ij->j", each, X)
@@ -178,10 +178,10 @@ class DataMatrix:
         return found[0] * self._factor, found[1] * self._factor**2
 
     def sum_of_squares(self) -> float:
-        """‖X̃‖², added up in float64; not zero unless X is, however small its squares."""
+        """Return ‖X̃‖², summed in float64; zero only if X is zero, even if its squares underflow."""
         X = self._X
         if type(X) is np.ndarray and X.dtype == np.float64 and self.root_weight is None:
-            # A view of what is contiguous, whichever way: BLAS reads it once.
+            # A view of the contiguous memory, in any order: BLAS reads it once.
             flat = X.ravel(order="K")
             total = float(np.vdot(flat, flat)) * self._factor**2
         elif self.is_sparse and self.root_weight is None:
@@ -195,7 +195,7 @@ class DataMatrix:
         return total
 
     def feature_gram(self) -> Array:
-        """X̃ᵀX̃ (p, p) in float64, from sums over few rows at a time in the type of X."""
+        """Return X̃ᵀX̃ (p, p) in float64, from sums over a few rows at a time in the type of X."""
         X, weight, xp = self._X, self.root_weight, self.xp
         if self.is_sparse:
             X = X if weight is None else sp.csr_array(X.multiply(weight))
@@ -209,7 +209,7 @@ class DataMatrix:
         return total * self._factor**2
 
     def times(self, T: Array) -> Array:
-        """X̃T for T of shape (p, k): (n, k)."""
+        """Return X̃T (n, k) for T (p, k)."""
         T = self.xp.astype(T, self.dtype, copy=False)
         if self._factor != 1.0:
             T = T * self._factor
@@ -218,12 +218,12 @@ class DataMatrix:
             out = self.xp.concat(list(self._pool.map(lambda b: b[1] @ T, self._blocks)))
         elif self.is_sparse or self.shape[0] >= self.shape[1]:
             out = self._X @ T
-        else:  # of long rows BLAS makes the transposed product in half the time
+        else:  # for long rows, BLAS computes the transposed product in half the time
             out = (T.T @ self._X.T).T
         return out if self.root_weight is None else out * self.root_weight
 
     def transpose_times(self, Z: Array) -> Array:
-        """X̃ᵀZ for Z of shape (n, k): (p, k)."""
+        """Return X̃ᵀZ (p, k) for Z (n, k)."""
         Z = self.xp.astype(Z, self.dtype, copy=False)
         if self.root_weight is not None:
             Z = Z * self.root_weight
@@ -231,16 +231,16 @@ class DataMatrix:
             Z = self.xp.ascontiguousarray(Z)
             out = sum(self._pool.map(lambda b: b[2] @ Z[b[0]], self._blocks))
         elif self.is_sparse:
-            if self._turned is None:  # SciPy's own transpose would copy what is a view of a larger X
+            if self._turned is None:  # SciPy's own transpose would copy a view of a larger X
                 parts = self._X.data, self._X.indices, self._X.indptr
                 self._turned = shared(sp.csc_array, self.shape[::-1], parts)
             out = self._turned @ Z
-        else:  # rows of X lie one behind the other: BLAS reads them so in half the time of Xᵀ @ Z
+        else:  # X is stored by rows: BLAS needs half the time of Xᵀ @ Z
             out = (Z.T @ self._X).T
         return out * self._factor if self._factor != 1.0 else out
 
     def doubled(self, most: float) -> DataMatrix:
-        """The same in float64 for several precise products, if a copy has at most so many values."""
+        """Return a float64 copy for several precise products, if it has at most `most` values."""
         if not self._single or self.is_sparse or self.shape[0] * self.shape[1] > most:
             return self
         other = copy.copy(self)
@@ -248,14 +248,14 @@ class DataMatrix:
         return other
 
     def precise_times(self, T: Array) -> Array:
-        """X̃T (n, k) in float64, whatever the type of X; T (p, k)."""
+        """Return X̃T (n, k) in float64 for any type of X; T (p, k)."""
         if not self._single:
             return self.times(T)
         parts = (block @ T[start:stop, :] for start, stop, block in self._wide_columns())
         return self._weighted(sum(parts)) * self._factor
 
     def precise_transpose_times(self, Z: Array) -> Array:
-        """X̃ᵀZ (p, k) in float64, whatever the type of X; Z (n, k)."""
+        """Return X̃ᵀZ (p, k) in float64 for any type of X; Z (n, k)."""
         if not self._single:
             return self.transpose_times(Z)
         Z = self._weighted(Z) * self._factor
@@ -269,14 +269,14 @@ class DataMatrix:
         return Z if self._precise_root is None else Z * self._precise_root
 
     def _wide_columns(self) -> Iterator[tuple[int, int, Array]]:
-        """X in float64, so many columns at a time: no copy of X as a whole."""
+        """Yield X in float64, some columns at a time, without a copy of the whole X."""
         columns = sp.csc_array(self._X) if self.is_sparse else self._X
         for start, stop in _stretches(self.shape[1]):
             block = columns[:, start:stop]
             yield start, stop, block.astype("float64") if self.is_sparse else wide(block)
 
     def gram(self) -> Array:
-        """The smaller Gram matrix in float64: X̃X̃ᵀ (n × n) when n ≤ p, X̃ᵀX̃ (p × p) otherwise."""
+        """Return the smaller Gram matrix in float64: X̃X̃ᵀ (n, n) if n ≤ p, X̃ᵀX̃ (p, p) otherwise."""
         n, p = self.shape
         if n > p:
             return self.feature_gram()
@@ -286,7 +286,7 @@ class DataMatrix:
             K = (X @ X.T).toarray()
         elif self.dtype == xp.float64:
             K = X @ X.T
-        else:  # in blocks along the long side: no float64 copy of X as a whole
+        else:  # in blocks along the long side, without a float64 copy of the whole X
             K = xp.zeros((n, n), dtype=xp.float64, device=self.device)
             for start, stop in _stretches(p):
                 block = wide(X[:, start:stop])
@@ -297,16 +297,16 @@ class DataMatrix:
 
 
 def power_of_two(x: float) -> float:
-    """The power of two nearest below x."""
+    """Return the largest power of two up to x."""
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
 def _stretches(length: int) -> Iterator[tuple[int, int]]:
-    """Where to cut a long side, so that float64 need not hold all of it."""
+    """Yield parts of a long side, so that only one part at a time is in float64."""
     return ((start, min(start + _GRAM_ROWS, length)) for start in range(0, length, _GRAM_ROWS))
 
 
 def _between(X: Any, start: int, stop: int) -> tuple[Any, Any, Any]:
-    """Values, columns and row starts of some rows of a CSR matrix, as views."""
+    """Return values, columns and row starts of some rows of a CSR matrix, as views."""
     first, last = X.indptr[start], X.indptr[stop]
     return X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first

@@ -1,4 +1,4 @@
-"""The top of a spectrum: of a matrix, of a diagonal one plus low rank, and what Ritz values may lack."""
+"""Leading eigenpairs of a matrix, or of a diagonal plus low rank, and error bounds of Ritz values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from superfactor.options import Options
 
 
 def truncated_svd(theta: Array, rank: int) -> tuple[Array, Array, Array]:
-    """U (a, r), σ (r,), Vᵀ (r, b) of the best rank-r approximation of θ (a, b)."""
+    """Return U (a, r), σ (r,), Vᵀ (r, b) of the best rank-r approximation of θ (a, b)."""
     xp = namespace(theta)
     U, s, Vt = xp.linalg.svd(theta, full_matrices=False)
     return U[:, :rank], s[:rank], Vt[:rank, :]
 
 
 def project_rank(theta: Array, rank: int) -> Array:
-    """Π_r(θ): the nearest matrix of rank at most r (Eckart–Young)."""
+    """Return Π_r(θ), the nearest matrix of rank at most r (Eckart–Young)."""
     U, s, Vt = truncated_svd(theta, rank)
     return (U * s[None, :]) @ Vt
 
@@ -31,7 +31,7 @@ def project_rank(theta: Array, rank: int) -> Array:
 def top_eigenpairs(
     d: Array, G: Array, rank: int, core: Array | None = None, tol: float | None = None
 ) -> tuple[Array, Array, Array]:
-    """The `rank` largest eigenpairs of M = diag(d) + G·core·Gᵀ.
+    """Return the `rank` largest eigenpairs of M = diag(d) + G·core·Gᵀ.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def top_eigenpairs(
     -------
     values (rank,) in descending order, vectors (m, rank), residuals (rank,) = ‖Mv − λv‖
 
-    Eigenvectors are v = (λ − D)⁻¹G·x. The leading coordinates, where λ − D is nearly singular, are
-    kept as they are; in the tail (λ − D)⁻¹ is a smooth function of D, so a short block Krylov basis
-    of G_tail, D·G_tail, … holds it. No m × m matrix is formed unless m is small.
+    Eigenvectors are v = (λ − D)⁻¹G·x. The basis contains the leading coordinates, where λ − D is nearly
+    singular. In the tail (λ − D)⁻¹ is a smooth function of D, so a short block Krylov basis of G_tail,
+    D·G_tail, … approximates it. No m × m matrix is formed unless m is small.
     """
     xp = namespace(d, G)
     m, k = G.shape
@@ -69,7 +69,7 @@ def top_eigenpairs(
         T = xp.concat([xp.concat([diagonal(d_head), corner], axis=1), xp.concat([corner.T, inside], axis=1)])
         values, V = eigh_descending(T + g @ core @ g.T)
         values, V = values[:rank], V[:, :rank]
-        # M maps the basis into itself except for what D·Q has outside Q.
+        # M maps the basis into itself, except for the part of D·Q outside Q.
         residuals = column_norms((DQ - Q @ inside) @ V[head:, :])
         size = float(xp.max(xp.abs(values))) if rank else 0.0
         exhausted = block.shape[1] == 0 or Q.shape[1] >= m - head
@@ -79,9 +79,9 @@ def top_eigenpairs(
 
 
 def ritz_corrections(gap: Array, size: Array) -> Array:
-    """By how much the sum of the leading eigenvalues of M may exceed that of Ritz values (r,).
+    """Return by how much the sum of leading eigenvalues of M may exceed that of Ritz values (r,).
 
-    c_i = |R_i|²/(ritz_i − rest₁), or 2|R_i| − (ritz_i − rest₁) where that gap is smaller than |R_i|
+    c_i = |R_i|²/(ritz_i − rest₁), or 2|R_i| − (ritz_i − rest₁) if that gap is smaller than |R_i|
     (docs/method.md §11).
 
     Parameters
@@ -96,7 +96,7 @@ def ritz_corrections(gap: Array, size: Array) -> Array:
 
 
 def _orthonormal_outside(Q: Array, block: Array) -> Array:
-    """An orthonormal basis of what `block` adds to the orthonormal columns of Q."""
+    """Return an orthonormal basis of the part of `block` outside the orthonormal columns of Q."""
     xp = namespace(block)
     norms = column_norms(block)
     block = _columns(block, norms > 0) / norms[norms > 0][None, :]

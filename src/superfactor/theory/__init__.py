@@ -1,4 +1,4 @@
-"""What can be proven about a fit: its certificate, the theorem's constants, admissible weights."""
+"""Proofs about a fit: its certificate, the constants of the theorem, admissible weights."""
 
 from superfactor.theory.certificate import Certificate, certify
 from superfactor.theory.constants import TheoremConstants, theorem_constants

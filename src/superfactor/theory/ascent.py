@@ -1,13 +1,13 @@
-"""Dual ascent: the best lower bound the convex relaxation by low-rank-inducing norms can give.
+"""Dual ascent: the best lower bound that the convex relaxation by low-rank-inducing norms gives.
 
 Replacing the projector WWᵀ by any Π with 0 ≼ Π ≼ I and tr Π = r (the Fantope) makes the problem convex:
 
     J(Π) = ξ(‖X̃‖² − ⟨Π, G⟩) + min over A, γ of Σ_i ω_i ℓ(y_i, a_i) + λ⟨A, Π⁺A⟩ + Σ_j ρ_j‖γ_j‖²,
 
-equal to F where Π is a projector. The inner problem is a ridge regression on the features ΦΠ^½; its residuals
-E are a dual point, the best one for this Π, and ∇J(Π) = −ξM. So descending on J raises the bound: spectral
-projected gradient on the Fantope (Birgin, Martínez and Raydan 2000). Everything happens in the
-coordinates of a basis; the dual points it finds are then judged on the full problem.
+equal to F if Π is a projector. The inner problem is a ridge regression on the features ΦΠ^½. Its residuals E
+are the best dual point for this Π, and ∇J(Π) = −ξM. So descent on J raises the bound. The method is spectral
+projected gradient on the Fantope (Birgin, Martínez and Raydan 2000), in the coordinates of a basis. The bound
+of its dual points is then computed for the full problem.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from superfactor.samples import Block, Design, Tall
 from superfactor.subspace import Basis, LossOn, fit_ridge
 from superfactor.theory.dual import Bound, Dual
 
-_MEMORY = 8  # the line search compares with the largest of so many recent values
+_MEMORY = 8  # the line search compares with the largest of this number of recent values
 
 
 def ascend(dual: Dual, basis: Basis, W: Array, objective: float, *, tol: float, max_iter: int) -> Bound:
-    """The best bound found, starting at the subspace W (k, r) in the coordinates of the basis."""
+    """Return the best bound found from the subspace W (k, r), in the coordinates of the basis."""
     problem, rank = dual.problem, int(W.shape[1])
     relaxation = _Relaxation(problem, basis)
 
@@ -66,7 +66,7 @@ def ascend(dual: Dual, basis: Basis, W: Array, objective: float, *, tol: float, 
         bound = bound_at(point)
         stale = stale + 1 if bound.value <= best.value + 1e-3 * tol else 0
         best = max(best, bound, key=lambda each: each.value)
-        # J(Π) bounds the relaxation from above: nothing more can be gained when the two meet.
+        # J(Π) is an upper bound of the relaxation: no gain is possible once the two are equal.
         if objective - best.value <= tol or point.J - best.value <= 0.1 * tol or stale >= 60:
             break
     return best
@@ -77,8 +77,8 @@ class _Relaxed:
     Pi: Array  # (k, k)
     J: float
     gradient: Array  # (k, k)
-    rows: Tall  # of the design (n, m)
-    coef: Array  # of the ridge regression on it (m, κ), whose residuals are the dual points
+    rows: Tall  # rows of the design (n, m)
+    coef: Array  # (m, κ), of the ridge regression whose residuals are the dual points
 
     @property
     def design(self) -> Design:
@@ -86,7 +86,7 @@ class _Relaxed:
 
 
 class _Relaxation:
-    """J and its gradient in the coordinates of a basis; ridge solutions are warm starts of the next."""
+    """J and its gradient in the coordinates of a basis; each ridge solution starts from the last one."""
 
     def __init__(self, problem: Problem, basis: Basis):
         self.problem, self.D = problem, basis.D
@@ -104,7 +104,7 @@ class _Relaxation:
         features = namespace(mixed).concat([mixed, self.covariates], axis=1)
         ridge = xp.concat([full_like_of(Pi, kept, problem.lam), problem.covariate_ridge])
         start = (V[:, :kept] / xp.sqrt(values[:kept])[None, :]).T @ self.A
-        # A direction that has only now entered Π cannot carry the old coefficients.
+        # The old coefficients of a direction that is new in Π have no meaning.
         start = xp.where(xp.abs(values[:kept])[:, None] > 1e-3, start, xp.zeros_like(start))
         rows = problem.samples.keep(Block.given, features)
         design = Design(rows.place, ready=True)
@@ -118,7 +118,7 @@ class _Relaxation:
 
 
 def _project_fantope(matrix: Array, rank: int) -> Array:
-    """The nearest Π with 0 ≼ Π ≼ I and tr Π = rank: eigenvalues shifted and clipped."""
+    """Return the nearest Π with 0 ≼ Π ≼ I and tr Π = rank: eigenvalues are shifted and clipped."""
     values, V = eigh_descending(matrix)
     xp = namespace(values)
     low, high = float(values[-1]) - 1.0, float(values[0])

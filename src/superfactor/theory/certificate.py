@@ -1,4 +1,4 @@
-"""After a fit: how far from the global optimum can it be?"""
+"""Certificates: a bound on the distance of a fit from the global optimum."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.dual import SHORTENINGS, Bound, Dual, Evaluated
 from superfactor.theory.top_sums import spectrum_of
 
-#: How a bound may be found, and whether that works for rows that are read in passes or kept on a cluster.
+#: Methods for a bound, and whether each works for rows that are read in passes or stored on a cluster.
 METHOD_IN_PASSES = {"residual": True, "ascent": False}
-# A gap this small, relative to what supervision can change, counts as none.
+# A gap this small, relative to what supervision can change, counts as zero.
 GLOBAL_TOLERANCE = 1e-6
-# A relative gap this large asks for a better bound, if that costs less than this share of the fit.
-_SAYS_LITTLE, _HARDLY_ANYTHING = 1e-2, 0.03
-# Sizes of columns, or of rows, that differ more than this span many orders of magnitude.
+# For a relative gap this large, a better bound is tried if it costs less than this share of the fit.
+_LARGE_GAP, _SMALL_COST = 1e-2, 0.03
+# Ratio of column sizes, or of row sizes, above which scaling is recommended.
 _WIDE_SPREAD = 1e3
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven about a fit.
+    """A proven lower bound of the objective of a fit.
 
     Attributes
     ----------
     objective : float
         F of the fit.
     lower_bound : float
-        No factorization of this rank has a smaller objective. It is lowered by `rounding`.
+        No factorization of this rank has a smaller objective. `rounding` is already subtracted.
     gap : float
         ``objective − lower_bound``.
     rounding : float
-        What rounding may have changed in the objective and in the bound, together (docs/method.md §19).
+        Bound of the rounding errors of objective and bound together (docs/method.md §19).
     relative_gap : float
-        ``gap/(objective − bound(0))``, bound(0) = ξΣ_{i>r}σ_i² being the part no supervision can change, so
-        that a large reconstruction error cannot make the gap look small.
+        ``gap/(objective − bound(0))``. bound(0) = ξΣ_{i>r}σ_i² is the part that supervision cannot change, so
+        a large reconstruction error does not make the gap look small.
     is_global : bool
         Whether ``relative_gap ≤ 1e-6``.
     method : {"residual", "ascent"}
-        Bound at the residuals of the fit, or dual maximised.
+        Whether the bound is that at the residuals of the fit, or the maximised dual.
     exact : bool
-        False where the largest singular value outside a subspace was estimated, not bounded.
+        False if the largest singular value outside a subspace was estimated, not bounded.
     constants : TheoremConstants
         μ, L, … of the convergence theorem, for Algorithm 1 as printed.
     profiled : TheoremConstants
-        The same for the profiled and rescaled iteration.
+        The same with γ minimised over and blocks rescaled.
     statement : str
-        One sentence that says what is proven; where that is not a global optimum, a second one that says
-        how many other starts it was compared with, if there were any.
+        What is proven, in one sentence. If that is not a global optimum, a second sentence reports the number
+        of other starts, if any.
     lost_to_rounding : bool
-        Whether rounding alone is too large for a proof: `statement` then says what helps.
+        Whether rounding alone is too large for a proof. `statement` then states what helps.
 
     Examples
     --------
@@ -94,17 +94,17 @@ class Certificate:
 
     @property
     def condition_number(self) -> float:
-        """L/μ; the theorem asks for less than 3."""
+        """L/μ; the theorem requires less than 3."""
         return self.constants.condition_number
 
     @property
     def step_window(self) -> tuple[float, float] | None:
-        """Step sizes the theorem allows, None where there are none."""
+        """Step sizes that the theorem allows; None if there are none."""
         return self.constants.step_window
 
     @property
     def rate(self) -> float:
-        """ρ at the best step; below 1 the theorem promises exponential convergence."""
+        """ρ at the best step; below 1 the theorem guarantees exponential convergence."""
         return self.constants.best_rate
 
     def __str__(self) -> str:
@@ -114,22 +114,22 @@ class Certificate:
 def certify(
     problem: Problem, rank: int, solution: Solution, *, method: str = "residual", max_iter: int = 300
 ) -> Certificate:
-    """A certificate for any point of low rank, whichever solver found it; nothing of it is changed.
+    """Return a certificate for a point of low rank from any solver.
 
-    A convex set Θ only raises the optimum, so the bound stays valid with one.
+    A constraint set Θ only raises the optimum, so the bound stays valid with one.
 
     Parameters
     ----------
     problem : Problem
-        What was solved.
+        The problem that was solved.
     rank : int
         Largest rank of the points that the bound is for.
     solution : Solution
-        The answer of a solver.
+        The result of a solver.
     method : {"residual", "ascent"}, default="residual"
         "residual" evaluates the dual at the point's own residuals; "ascent" maximises it from there.
     max_iter : int, default=300
-        Steps of the ascent at most.
+        Most steps of the ascent.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def certify(
             f"certify={method!r}: 'residual' or None is required for data read in passes or kept on a cluster"
         )
     small = problem.compact
-    # Where blocks are asked by as many threads as there are cores, those of BLAS would come on top.
+    # If blocks already use one thread per core, BLAS must not add threads.
     with one_blas_thread if small.samples.threads > 1 else nullcontext():
         thorough = method == "ascent" and min(small.shape) <= small.options.ascent_side
         spectrum = spectrum_of(small, rank, solution.basis, exact=True if thorough else None)
@@ -190,27 +190,27 @@ def certify(
 
 @dataclass(frozen=True)
 class _Gap:
-    """What lies between F and the best bound so far."""
+    """The gap between F and the best bound so far."""
 
     evaluated: Evaluated  # F
-    unsupervised: float  # bound(0), of reconstruction alone
-    best: Bound | None = None  # the best bound at dual points; None where there are none
+    unsupervised: float  # bound(0), for reconstruction alone
+    best: Bound | None = None  # the best bound at dual points; None if there are none
 
     def closed_by(self, bound: Bound) -> _Gap:
-        """With this bound, if it is higher than the one before."""
+        """Return the gap with this bound, if it is higher than the one before."""
         better = self.best is None or bound.value > self.best.value
         return replace(self, best=bound) if better else self
 
     @property
     def rounding(self) -> float:
-        """Of F and of the bound, if that would be worth something without its rounding."""
+        """Rounding of F and of the bound, if the bound would be useful without its rounding."""
         best = self.best
         useful = best is not None and best.value + best.rounding > self.unsupervised
         return self.evaluated.rounding + (best.rounding if best is not None and useful else 0.0)
 
     @property
     def bound(self) -> float:
-        """The best bound, lowered by what rounding may have taken from F."""
+        """The best bound minus the rounding error of F."""
         best = self.unsupervised if self.best is None else self.best.value
         return max(max(best, self.unsupervised) - self.evaluated.rounding, 0.0)
 
@@ -220,11 +220,11 @@ class _Gap:
 
     @property
     def relative(self) -> float:
-        """The gap against the supervised part."""
+        """The gap relative to the supervised part."""
         return self._of_supervised(self.gap)
 
     def hides_in(self, rounding: float) -> bool:
-        """Whether this rounding alone is too large for a proof."""
+        """Return whether this rounding alone is too large for a proof."""
         return self._of_supervised(rounding) > GLOBAL_TOLERANCE
 
     def _of_supervised(self, gap: float) -> float:
@@ -235,16 +235,16 @@ class _Gap:
 
 
 def _shorter_pays(dual: Dual, found: _Gap) -> bool:
-    """Whether to try shorter dual points: where the residuals' bound says little, and it costs little."""
+    """Return whether to try shorter dual points: the bound at the residuals is weak, and they cost little."""
     problem = dual.problem
-    if found.relative < _SAYS_LITTLE or problem.whole is None:
+    if found.relative < _LARGE_GAP or problem.whole is None:
         return False
     cost = (1 + 2 * SHORTENINGS) * dual.spectrum.operations()
-    return cost <= _HARDLY_ANYTHING * problem.samples.operations
+    return cost <= _SMALL_COST * problem.samples.operations
 
 
 def _residuals(problem: Problem, solution: Solution) -> Tall:
-    """Dual points (n, κ): ∇ℓ at the point, with γ as the dual requires it: free of Θ, and exact."""
+    """Return dual points (n, κ), ∇ℓ at the point with exact γ, which the dual requires, without Θ."""
     signal = solution.signal.moved_to(problem.samples)
     design = Design(None, offset=signal.place)
     loss = LossOn(problem, design, problem.n_covariates)
@@ -254,7 +254,7 @@ def _residuals(problem: Problem, solution: Solution) -> Tall:
 
 
 def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter: int) -> Bound:
-    """The bound after ascent from these dual points, in a basis that holds where they pull."""
+    """Return the bound after ascent from these dual points, in a basis that contains their gradient."""
     problem = dual.problem
     weighted = problem.samples.keep(Block.weighted_dual, points.place)
     pulled = problem.model.pulled_dual(problem.side, weighted)
@@ -266,7 +266,7 @@ def _ascended(dual: Dual, rank: int, points: Tall, solution: Solution, max_iter:
 
 
 def _compared(solution: Solution, is_global: bool) -> str:
-    """What is known besides bounds: other starts."""
+    """Return the sentence about other starts."""
     searched = solution.searched
     if is_global or searched is None or searched.starts == 0:
         return ""
@@ -276,7 +276,7 @@ def _compared(solution: Solution, is_global: bool) -> str:
 
 
 def _too_few_digits(problem: Problem, found: _Gap) -> str:
-    """Why rounding is too large for a proof, and what helps; nothing where float32 is not the obstacle."""
+    """Return why rounding is too large for a proof, and what helps; empty if float32 is not the reason."""
     if problem.epsilon > 1e-10:
         few = "Not proven: float32 has too few digits; use float64."
         return few if found.gap <= 10 * found.rounding else ""
@@ -299,14 +299,14 @@ def _too_few_digits(problem: Problem, found: _Gap) -> str:
 
 
 def _spread(squares: Array) -> float:
-    """The largest by the smallest size of a column, or of a row, from their squares; zeros left out."""
+    """Return the ratio of the largest to the smallest size, from their squares; zeros are ignored."""
     sizes = to_numpy(squares)
     some = sizes[sizes > 0]
     return float(some.max() / some.min()) ** 0.5 if some.size else 1.0
 
 
 def _varying(data: DataMatrix) -> float:
-    """The share of ‖X‖² that is left without the means of the columns."""
+    """Return the share of ‖X‖² that remains after centring the columns."""
     sums, squares = (to_numpy(x) for x in data.column_sums())
     root = data.root_weight
     total = data.shape[0] if root is None else float((to_numpy(root) ** 2).sum())
@@ -314,7 +314,7 @@ def _varying(data: DataMatrix) -> float:
 
 
 def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact: bool) -> tuple[str, bool]:
-    """One or two sentences: what is proven, and what stands in its way; whether that is rounding."""
+    """Return one or two sentences on what is proven and what prevents more, and whether that is rounding."""
     relative = found.relative
     if not problem.loss.convex:
         return "Nothing is proven: the loss of this link is not convex.", False
@@ -337,7 +337,7 @@ def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact:
         if reason:
             return reason + (f" {at_most}" if relative < 1 else ""), True
     if relative >= 1:
-        # Samples that are read in passes, or kept on a cluster, have no ascent.
+        # For samples that are read in passes or stored on a cluster, there is no ascent.
         hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""
         weak = "The optimum is not proven: the bound is not better than that of reconstruction alone"
         return f"{weak}{caveat}{hint}.", False

@@ -5,7 +5,7 @@ r, then low-rank projected gradient descent with step τ in (1/(2μ), 3/(2L)) ob
 
     ‖Z_t − Z*‖ ≤ ρᵗ‖Z_0 − Z*‖,      ρ = 2·max(|1 − τμ|, |1 − τL|) < 1.
 
-Two sets of constants are of interest:
+There are two sets of constants:
 
 ========= ======================================== ===============================================
 model     Algorithm 1 as printed, joint in A, B, γ γ minimised over, blocks rescaled to match
@@ -16,11 +16,10 @@ feature μ min(2ξ, 2λ)                              2λ  (2λ + α⁻ without 
 feature L max(2ξ, 2λ + α⁺(1 + λ_max(X'ᵀX')))       2λ + α⁺
 ========= ======================================== ===============================================
 
-The paper's L for the feature model with covariates is wrong; the one above is right (see
-docs/errata.md). An unpenalised intercept puts 0 in the place of λ in the left column's μ. With
-sample weights w the samples of B (and of A in the feature model) are measured in units of √w, which
-changes no rank; the loss then counts ω_i = w_i·class weight_i for the filter model and ω_i/w_i for
-the feature model.
+The paper's L for the feature model with covariates is wrong; the one above is right (see docs/errata.md).
+With an unpenalised intercept, λ is 0 in the μ of the left column. With sample weights w, the samples of B
+(and of A in the feature model) are in units of √w, which changes no rank. The weights of the loss are then
+ω_i = w_i·class weight_i for the filter model and ω_i/w_i for the feature model.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from superfactor.samples import Block
 
 @dataclass(frozen=True)
 class TheoremConstants:
-    """Curvature bounds of F and what the theorem makes of them.
+    """Curvature bounds of F and their consequences by the theorem.
 
     Attributes
     ----------
     mu : float
-        μ, lower bound of the curvature; 0 when nothing better is known, negative (down to −inf) when the
-        loss is not convex.
+        μ, lower bound of the curvature; 0 if no better bound is known, negative (down to −inf) if the loss is
+        not convex.
     L : float
-        Upper bound of the curvature, inf when the loss has none.
+        Upper bound of the curvature, inf if the loss has none.
 
     Examples
     --------
@@ -66,7 +65,7 @@ class TheoremConstants:
 
     @property
     def condition_number(self) -> float:
-        """L/μ; inf when μ ≤ 0."""
+        """L/μ; inf if μ ≤ 0."""
         return self.L / self.mu if self.mu > 0 else math.inf
 
     @property
@@ -76,22 +75,22 @@ class TheoremConstants:
 
     @property
     def step_window(self) -> tuple[float, float] | None:
-        """The steps (1/(2μ), 3/(2L)) with ρ < 1, or None when there are none."""
+        """The steps (1/(2μ), 3/(2L)) with ρ < 1; None if there are none."""
         return (0.5 / self.mu, 1.5 / self.L) if self.applies else None
 
     @property
     def best_step(self) -> float:
-        """τ = 2/(μ + L), which makes ρ smallest; 0 when no step contracts."""
+        """τ = 2/(μ + L), which minimises ρ; 0 if no step contracts."""
         total = self.mu + self.L
         return 2 / total if self.mu >= 0 and 0 < total < math.inf else 0.0
 
     @property
     def best_rate(self) -> float:
-        """ρ at the best step, 2(L − μ)/(L + μ); 2 when no step contracts."""
+        """ρ at the best step, 2(L − μ)/(L + μ); 2 if no step contracts."""
         return self.rate()
 
     def rate(self, step_size: float | None = None) -> float:
-        """``ρ = 2·max(|1 − τμ|, |1 − τL|)`` for the step τ, by default the best one."""
+        """Return ``ρ = 2·max(|1 − τμ|, |1 − τL|)`` for the step τ, by default the best one."""
         if step_size is None:
             if self.best_step == 0:
                 return 2.0
@@ -101,7 +100,7 @@ class TheoremConstants:
         return 2 * max(abs(1 - step_size * self.mu), abs(1 - step_size * self.L))
 
     def iterations(self, accuracy: float, distance: float, step_size: float | None = None) -> float:
-        """The number t of iterations after which ρᵗ·distance ≤ accuracy; inf when ρ ≥ 1."""
+        """Return the number t of iterations after which ρᵗ·distance ≤ accuracy; inf if ρ ≥ 1."""
         if not accuracy > 0:
             raise ValueError(f"accuracy={accuracy!r}: a positive number is required")
         if not distance >= 0:
@@ -124,26 +123,27 @@ def theorem_constants(
     largest: float | None = None,
     steepest: float | None = None,
 ) -> TheoremConstants:
-    """Bounds μ and L of the curvature of the paper's F, in the user's units.
+    """Return bounds μ and L of the curvature of the paper's F, in the user's units.
 
-    The table of the module is what is computed. It is cheap enough to follow every fit: the spectrum of large
-    data is bounded by a few products with X.
+    They are those of the module's table. They are cheap enough for every fit: for large data, a few products
+    with X bound its spectrum.
 
     Parameters
     ----------
     problem : Problem
         Data, model, loss and weights.
     profiled : bool, default=False
-        False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and the B-block
-        rescaled so that its curvature lies within that of A: then ξ and the covariates do not matter, and
-        μ, L are those of A.
+        False for Algorithm 1 as printed, joint in (A, B, γ). True for γ minimised over and the block B
+        rescaled so that its curvature lies within that of A. Then ξ and the covariates have no effect, and μ,
+        L are those of A.
     radius : float, default=inf
         The paper's M, a bound on the norm of every activation; with inf the constants hold everywhere.
     largest : float, optional
-        (About) σ₁² of X̃, where X is not in memory. Both ends are then safe but not the best: nδ⁻ counts as
-        0, and of X and X' together nδ⁺ is at most the sum.
+        About σ₁² of X̃, if X is not in memory. Both bounds are then valid but not the best: nδ⁻ counts as 0,
+        and nδ⁺ of X and X' together is at most the sum.
     steepest : float, optional
-        In place of α⁺, for a loss that has none: then L holds only where the loss bends no more than this.
+        Replaces α⁺, for a loss that has none. L then holds only where the curvature of the loss is at most
+        this.
 
     Returns
     -------
@@ -180,10 +180,10 @@ def loss_bends(
     largest: float | None = None,
     steepest: float | None = None,
 ) -> tuple[float, float]:
-    """What the loss adds to the curvature 2λ of the coefficients, at least and at most.
+    """Return bounds of the loss's part of the curvature of the coefficients, next to 2λ.
 
-    nδ⁻α⁻ and nδ⁺α⁺ for the filter model. With `any_lam` the lower end holds for every λ, not only
-    for the problem's own: a ridge on the covariates leaves more of the features to A.
+    nδ⁻α⁻ and nδ⁺α⁺ for the filter model. With `any_lam` the lower bound holds for every λ, not only for the
+    problem's own: a larger ridge on the covariates leaves more of the features to A.
     """
     low, high = problem.loss.curvature_bounds(problem.n_outputs, radius)
     high = high if steepest is None else steepest
@@ -196,7 +196,7 @@ def loss_bends(
 
     def known_gram() -> Array | None:
         gram, weight = problem.feature_gram, problem.largest_weight
-        # Of the loss's weights it is a multiple where they are alike.
+        # If all weights of the loss are equal, it is a multiple.
         return None if gram is None or problem.smallest_weight < weight else weight * gram
 
     def of_data() -> tuple[float, float]:
@@ -231,7 +231,7 @@ def loss_bends(
 
 
 def _times(alpha: float, value: float) -> float:
-    """alpha·value with inf·0 = 0: a direction the loss does not see has no curvature."""
+    """Return alpha·value with inf·0 = 0: a direction that does not affect the loss has no curvature."""
     return alpha * value if value > 0 else 0.0
 
 
@@ -240,13 +240,13 @@ def _times(alpha: float, value: float) -> float:
 # between α⁻·ΦᵀΩΦ and α⁺·ΦᵀΩΦ, Ω = diag(ω). The paper calls the extreme eigenvalues of that matrix nδ⁻, nδ⁺.
 
 _COLUMNS = 64
-# Lanczos: the top Ritz value plus its residual, once that is this small.
+# Lanczos stops once the residual of the largest Ritz value is this small; the residual is added.
 _RELATIVE_RESIDUAL = 1e-2
 _LEAST_STEPS, _MOST_STEPS = 6, 40
 
 
 def largest_eigenvalue(matrix: Array) -> float:
-    """λ_max of a symmetric positive semi-definite matrix (q, q), rounded up; 0 when it is empty."""
+    """Return λ_max of a symmetric positive semi-definite matrix (q, q), rounded up; 0 if it is empty."""
     if matrix.shape[0] == 0:
         return 0.0
     top = float(namespace(matrix).linalg.eigvalsh(matrix)[-1])
@@ -264,10 +264,10 @@ def design_extremes(
     softening: Array,
     gram: Array | None = None,
 ) -> tuple[float, float]:
-    """(nδ⁻, nδ⁺) of Φ = [X, X'] in the user's units, X being `scale` times larger than that of `small`.
+    """Return (nδ⁻, nδ⁺) of Φ = [X, X'] in the user's units; X is `scale` times larger than that of `small`.
 
-    Without `covariates` γ is minimised over: nδ⁺ is that of X alone, and nδ⁻ that of X after its regression,
-    of ridge `softening` (q,), on the covariates, since what they explain bends the objective no more.
+    Without `covariates` γ is minimised over: nδ⁺ is that of X alone. nδ⁻ is that of the residuals of X after
+    its regression on the covariates with ridge `softening` (q,): the part they explain adds no curvature.
     `gram` is X̃ᵀΩX̃/w (N, N) if it is known. Both ends are safe: nδ⁻ is 0 where it is not needed (`lower`) or
     too expensive, and nδ⁺ is too small only if a random start of Lanczos is orthogonal to the leading
     direction.
@@ -300,7 +300,7 @@ def design_extremes(
 
 
 def _gram(arrays: LiftedArrays) -> Array:
-    """X̃ᵀΩX̃/w in the problem's own units (N, N), by blocks of columns: no dense copy of X."""
+    """Return X̃ᵀΩX̃/w in the problem's own units (N, N), by blocks of columns, without a dense copy of X."""
     xp, N = namespace(arrays.targets), arrays.side
     identity = eye_like(arrays.targets, N)
     return xp.concat(
@@ -314,7 +314,7 @@ def _product(arrays: LiftedArrays, T: Array) -> Array:
 
 
 def _lanczos_bound(arrays: LiftedArrays, scale: float, q: int) -> float:
-    """An upper bound of λ_max(ΦᵀΩΦ), Φ = [s·X̃, X'] with the first q covariates (all or none)."""
+    """Return an upper bound of λ_max(ΦᵀΩΦ), Φ = [s·X̃, X'] with the first q covariates (all or none)."""
     xp, N, C = namespace(arrays.targets), arrays.side, arrays.covariates
     rng = np.random.default_rng(0)
     like = arrays.targets

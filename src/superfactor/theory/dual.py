@@ -3,7 +3,7 @@
     bound(g) = −Σ_i ω_i ℓ*(y_i, g_i) + ξ(‖X̃‖² − Σ_{i≤r} eig_i(M)) − Σ_j ‖x'_jᵀ(ω∘g)‖²/(4ρ_j)
     M(g) = G + QQᵀ,    Q = Φᵀ(ω∘g)/(2√(ξλ)),    G the Gram matrix of the search side
 
-An unpenalised intercept asks for Σ_i ω_i g_i = 0. The dual points live with the samples.
+An unpenalised intercept requires Σ_i ω_i g_i = 0. The dual points are stored with the samples.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from superfactor.solution import Solution
 from superfactor.spectrum import eigen_rounding, product_rounding
 from superfactor.theory.top_sums import Pull, Spectrum, Top
 
-#: How often the step in the length of dual points is halved; each costs two bounds.
+#: Number of halvings of the step in the length of dual points; each costs two bounds.
 SHORTENINGS = 2
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large dual points g are, and what is added up with them (`Block.dual_sizes`)."""
+    """Sizes of dual points g and of the terms of their sums (`Block.dual_sizes`)."""
 
     terms: float  # Σ_i ω_i(|ℓ*(y_i, g_i)| + |g_i||y_i|)
     covariates: Array  # |X'|ᵀ(ω∘|g|) (q, κ)
     slope: float  # ‖ω∘g/√w‖
-    steepest: float  # how much the loss bends near the activations whose residuals they are
+    steepest: float  # bound of the curvature near the activations whose residuals they are
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound of F, how far rounding has lowered it, and the sizes of its dual points."""
+    """A lower bound of F, the rounding error subtracted from it, and the sizes of its dual points."""
 
     value: float
     rounding: float
@@ -49,10 +49,10 @@ class Dual:
 
     problem: Problem
     spectrum: Spectrum
-    reach: float = 1.0  # about as large as activations are
+    reach: float = 1.0  # typical size of activations
 
     def value(self, points: Tall) -> Bound:
-        """The bound at dual points g (n, κ), moved to the nearest that an unpenalised intercept allows."""
+        """Return the bound at dual points g (n, κ), moved to those that an unpenalised intercept allows."""
         problem, samples = self.problem, self.problem.samples
         points = self._balanced(points)
         conjugate, pulled = samples.sum(Block.dual_terms, points.place)
@@ -69,10 +69,10 @@ class Dual:
         return Bound(value - rounding, rounding, sizes)
 
     def shortened(self, points: Tall) -> Bound:
-        """The best bound among t·g, 0 < t < 1.
+        """Return the best bound among t·g, 0 < t < 1.
 
-        bound(t·g) is concave in t and is bound(0) at t = 0. Where labels pull hard it has its maximum well
-        below t = 1, and bound(g) may be worth nothing.
+        bound(t·g) is concave in t and equals bound(0) at t = 0. For a large gradient of the loss its maximum
+        is well below t = 1, and bound(g) may be useless.
         """
         g, samples = points.array(), self.problem.samples
 
@@ -87,7 +87,7 @@ class Dual:
         return best[1]
 
     def _of_reconstruction(self, top: Top) -> float:
-        """What rounding may have added to ξ(‖X̃‖² − Σ_{i≤r} eig_i)."""
+        """Return a bound of the rounding error of ξ(‖X̃‖² − Σ_{i≤r} eig_i)."""
         problem = self.problem
         n, p = problem.shape
         squares = product_rounding(n * p) * problem.squared_norm
@@ -117,7 +117,7 @@ class Dual:
 
     @cached_property
     def unsupervised(self) -> float:
-        """bound(0) = ξΣ_{i>r}σ_i²: what reconstruction alone must cost."""
+        """bound(0) = ξΣ_{i>r}σ_i², the lowest cost of reconstruction alone."""
         top = self.spectrum.alone()
         found = self.problem.xi * (self.problem.squared_norm - top.value)
         return max(found - self._of_reconstruction(top), 0.0)
@@ -125,17 +125,19 @@ class Dual:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """An objective with its rounding (docs/method.md §19)."""
+    """An objective with its rounding error (docs/method.md §19)."""
 
     objective: float  # F as the solver computed it
-    rounding: float  # how far it may be from F of the factors in exact arithmetic
+    rounding: float  # bound of its distance from F of the factors in exact arithmetic
 
     @staticmethod
     def of(
         problem: Problem, solution: Solution, sizes: Sizes | None, unsupervised: float, precision: float
     ) -> Evaluated:
-        """F of a solution of a compact problem; the sizes are those of its residuals, None where nothing is
-        proven, `unsupervised` is bound(0), and `precision` ε of the type in which users get the factors.
+        """Return F of a solution of a compact problem with its rounding error.
+
+        `sizes` are those of its residuals, None if nothing is proven. `unsupervised` is bound(0). `precision`
+        is ε of the type in which users get the factors.
         """
         F = float(solution.objective)
         if sizes is None:
@@ -144,26 +146,26 @@ class Evaluated:
         size, lost = math.sqrt(problem.squared_norm), problem.compression_rounding
         # λ‖Ã‖² is a part of F, and reconstruction costs bound(0) at least.
         length = math.sqrt(max(F - unsupervised, 0.0) / problem.lam)
-        # Activations are X̃Ã in the filter model and Ã itself in the feature model: computed in a basis by the
-        # solver, and from the factors by users.
+        # Activations are X̃Ã in the filter model and Ã itself in the feature model. The solver computes them
+        # in a basis, users from the factors.
         each = problem.model.phi(
             lambda: product_rounding(p, epsilon) * size + lost,
             lambda: product_rounding(problem.n_outputs, epsilon),
         )
         off = 2 * length * each
         bend = sizes.steepest * problem.largest_weight
-        # Rounding the factors to the type of X moves a stationary point: F changes by the square of that.
+        # Rounding of the factors to the type of X moves a stationary point; F changes by the square of that.
         moved = 2 * precision * length * problem.model.phi(lambda: size, lambda: 1.0)
         gamma = abs(wide(to_numpy(solution.factors.gamma)))
-        # Of X̃ᵀX̃ in a basis, which is orthonormal up to rounding too; ‖X̃‖² is added up in float64.
+        # Rounding of X̃ᵀX̃ in a basis, which is orthonormal up to rounding too; ‖X̃‖² is summed in float64.
         products = product_rounding(max(n, p), epsilon) + 2 * eigen_rounding(min(n, p), epsilon)
-        # Losses that compare samples are differences of activations, however small: all their digits count.
+        # Losses that compare samples depend on differences of activations, however small.
         compared = epsilon * math.sqrt(problem.total_weight) * size * length
         parts = (
             2 * compared if problem.loss.couples_samples else 0.0,
             sizes.slope * off + bend * (off**2 + moved**2),
             product_rounding(problem.n_covariates, epsilon) * float((sizes.covariates * gamma).sum()),
-            # Targets are in the type of X too.
+            # Targets have the type of X too.
             epsilon * sizes.terms + product_rounding(n, epsilon) * abs(F),
             problem.xi * size * ((products + product_rounding(n * p) + precision**2) * size + 2 * lost),
         )

@@ -1,6 +1,6 @@
 """Which weights (ξ, λ) satisfy the theorem's hypothesis L/μ < 3.
 
-The loss adds between `low` and `high` to the curvature 2λ of the coefficients:
+The loss adds a curvature between `low` and `high` to the 2λ of the coefficients:
 
 =========================== ======================= =========================================
 model                       low                     high
@@ -9,14 +9,14 @@ filter                      nμ* = nδ⁻α⁻             nL* = nδ⁺α⁺
 feature                     0                       α⁺(1 + λ_max(X'ᵀX'))
 =========================== ======================= =========================================
 
-With μ = min(2ξ, 2λ + low) and L = max(2ξ, 2λ + high) the hypothesis is three inequalities:
+With μ = min(2ξ, 2λ + low) and L = max(2ξ, 2λ + high), the hypothesis consists of three inequalities:
 
     2ξ < 3(2λ + low),    2λ + high < 6ξ,    2λ + high < 3(2λ + low).
 
-All numbers are totals over the samples, as in F; the paper's ξ', λ', μ*, L* are these divided by n,
-and since the inequalities are homogeneous they may be used here as they are. An unpenalised
-intercept makes μ zero (see `theorem_constants`) and no weights admissible; with γ profiled out and
-the blocks rescaled only the third inequality is left.
+All numbers are totals over the samples, as in F. The paper's ξ', λ', μ*, L* are these divided by n; they can
+be used here too, since the inequalities are homogeneous. With an unpenalised intercept μ is zero (see
+`theorem_constants`) and no weights are admissible. With γ profiled out and the blocks rescaled, only the
+third inequality remains.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from superfactor.theory.constants import loss_bends
 
 @dataclass(frozen=True)
 class Interval:
-    """The numbers between two ends.
+    """An interval of numbers.
 
-    The lower end belongs to it only if `closed`, the upper one never.
+    It contains the lower end only if `closed`, and never the upper one.
 
     Attributes
     ----------
     lower, upper : float
         The ends.
     closed : bool
-        Whether `lower` belongs to it.
+        Whether it contains `lower`.
 
     Examples
     --------
@@ -66,27 +66,27 @@ def bends(
     design: tuple[float, float] = (0.0, 0.0),
     covariate_factor: float = 0.0,
 ) -> tuple[float, float]:
-    """What the loss adds to the curvature of the coefficients, from the curvature of the loss and the data.
+    """Return bounds of the loss's part of the curvature of the coefficients.
 
     nδ⁻α⁻ and nδ⁺α⁺ for the filter model, 0 and α⁺(1 + λ_max(X'ᵀX')) for the feature model.
 
     Parameters
     ----------
     model : {"filter", "feature"}
-        Which of the two.
+        The model.
     alpha_high : float
         α⁺, the largest curvature of the loss.
     alpha_low : float, default=0
-        α⁻, the smallest.
+        α⁻, the smallest curvature of the loss.
     design : tuple of two floats
-        Filter model, (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X'].
+        For the filter model: (nδ⁻, nδ⁺), the extreme eigenvalues of ΦᵀΦ, Φ = [X, X'].
     covariate_factor : float, default=0
-        Feature model, λ_max(X'ᵀX'); 0 without covariates.
+        For the feature model: λ_max(X'ᵀX'); 0 without covariates.
 
     Returns
     -------
     low, high : float
-        At least and at most.
+        Lower and upper bound.
 
     Examples
     --------
@@ -98,14 +98,14 @@ def bends(
 
 
 def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
-    """Whether L/μ < 3 for Algorithm 1 as printed.
+    """Return whether L/μ < 3 for Algorithm 1 as printed.
 
     Parameters
     ----------
     xi, lam : float
         ξ and λ.
     low, high : float
-        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
 
     Returns
     -------
@@ -123,19 +123,19 @@ def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
 
 
 def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
-    """All λ that are admissible with this ξ, or None.
+    """Return all λ that are admissible with this ξ, or None.
 
     Parameters
     ----------
     xi : float
         ξ > 0.
     low, high : float
-        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
 
     Returns
     -------
     lam : Interval or None
-        None where no λ is admissible.
+        None if no λ is admissible.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
 
 
 def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
-    """All ξ that are admissible with this λ, or None.
+    """Return all ξ that are admissible with this λ, or None.
 
     At λ = 0 these are nL*/6 < ξ < 3nμ*/2.
 
@@ -159,12 +159,12 @@ def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
     lam : float
         λ ≥ 0.
     low, high : float
-        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
 
     Returns
     -------
     xi : Interval or None
-        None where no ξ is admissible.
+        None if no ξ is admissible.
 
     Examples
     --------
@@ -182,12 +182,12 @@ def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
 
 
 def profiled_lambda(low: float, high: float) -> Interval | None:
-    """All λ with L_A/m_A < 3; ξ and the covariates do not matter once γ is profiled out.
+    """Return all λ with L_A/m_A < 3. With γ profiled out, ξ and the covariates have no effect.
 
     Parameters
     ----------
     low, high : float
-        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
 
     Returns
     -------
@@ -205,7 +205,7 @@ def profiled_lambda(low: float, high: float) -> Interval | None:
 
 
 def problem_lambda(problem: Problem, *, profiled: bool = False, radius: float = math.inf) -> Interval | None:
-    """All λ for which the theorem covers this problem, everything else as it is.
+    """Return all λ for which the theorem applies to this problem, with everything else unchanged.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def problem_lambda(problem: Problem, *, profiled: bool = False, radius: float = 
     Returns
     -------
     lam : Interval or None
-        None where no λ will do, as with an intercept that is not profiled out.
+        None if there is no such λ, as with an intercept that is not profiled out.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def problem_lambda(problem: Problem, *, profiled: bool = False, radius: float = 
         return profiled_lambda(low, high)
     xi, _ = problem.users_weights
     if problem.has_intercept:
-        # The intercept's curvature is `low` whatever λ is, the largest one still 2λ + high.
+        # The intercept's curvature is `low` for every λ; the largest curvature is 2λ + high.
         return _from(-1.0, min(6 * xi - high, 3 * low - high) / 2) if 2 * xi < 3 * low else None
     return admissible_lambda(xi, low, high)
 
@@ -258,7 +258,7 @@ class RegionPiece:
     lower, upper : tuple of two floats
         (slope, offset) of the lines: slope·ξ + offset.
     closed : bool
-        Whether the lower line belongs to it.
+        Whether it contains the lower line.
 
     Examples
     --------
@@ -276,29 +276,29 @@ class RegionPiece:
     closed: bool = False
 
     def lam(self, xi: float) -> Interval:
-        """The admissible λ at this ξ."""
+        """Return the admissible λ at this ξ."""
         (a, b), (c, d) = self.lower, self.upper
         return Interval(a * xi + b, c * xi + d, self.closed)
 
 
 def admissible_pieces(low: float, high: float) -> tuple[RegionPiece, RegionPiece]:
-    """The region as the paper's appendix describes it, with its second case corrected.
+    """Return the admissible region in the two parts of the paper's appendix, with the second case corrected.
 
-    - high < 3·low: λ from 0 for high/6 < ξ < 3·low/2, from (2ξ − 3·low)/6 beyond
+    - high < 3·low: λ from 0 for high/6 < ξ < 3·low/2, from (2ξ − 3·low)/6 for larger ξ
     - high ≥ 3·low: λ from (high − 3·low)/4 for (high − low)/4 < ξ < 3(high − low)/4, and from
-      (2ξ − 3·low)/6 beyond (the paper lets this part start at 3(high − low)/2)
+      (2ξ − 3·low)/6 for larger ξ (in the paper this part starts at 3(high − low)/2)
 
-    and always λ < (6ξ − high)/2. At the ξ where the parts meet both formulas agree.
+    and always λ < (6ξ − high)/2. At the ξ where the parts meet, both formulas agree.
 
     Parameters
     ----------
     low, high : float
-        What the loss adds to the curvature 2λ of the coefficients, at least and at most (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
 
     Returns
     -------
     first, second : RegionPiece
-        The part for smaller ξ, and the one beyond it.
+        The parts for smaller and for larger ξ.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def admissible_pieces(low: float, high: float) -> tuple[RegionPiece, RegionPiece
 
 
 def _from(lower: float, upper: float) -> Interval | None:
-    """The non-negative part of (lower, upper)."""
+    """Return the non-negative part of (lower, upper)."""
     interval = Interval(max(lower, 0.0), upper, closed=lower < 0)
     return interval if interval.lower < upper else None
 

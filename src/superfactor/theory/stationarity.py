@@ -1,14 +1,12 @@
-"""How far a point is from being stationary: the gradient mapping, without and with the rank.
+"""Measures of stationarity: the gradient mapping, without and with the rank constraint.
 
     G(Z, τ) = (Z − Π_Θ(Z − τ∇f(Z)))/τ
 
-is zero exactly at the stationary points of f over Θ, never longer than ∇f(Z) for Z in Θ, and equal
-to it without constraint. With the rank, one step of Algorithm 1 takes the place of the projected
-step.
+is zero exactly at the stationary points of f over Θ. For Z in Θ it is at most as long as ∇f(Z), and equal to
+it without a constraint. With the rank constraint, one step of Algorithm 1 replaces the projected step.
 
-Points are triples (A, B, γ) as seen from the search side of a problem: A (N, κ),
-B (N, other), γ (q, κ), and θ = [A, B] (N, κ + other) is the matrix of rank at most r, for both
-models. These are dense arrays: meant for small problems and for tests.
+Points are triples (A, B, γ) on the search side of a problem: A (N, κ), B (N, other), γ (q, κ). For both
+models θ = [A, B] (N, κ + other) has rank at most r. These are dense arrays, for small problems and for tests.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from superfactor.spectrum import project_rank
 def gradient_mapping(
     Z: Point, gradient: Point, step_size: float, constraint: ConvexSet | None = None
 ) -> Point:
-    """G(Z, τ) = (Z − Π_Θ(Z − τ∇f(Z)))/τ, which is zero exactly at the stationary points of f over Θ.
+    """Return G(Z, τ) = (Z − Π_Θ(Z − τ∇f(Z)))/τ, which is zero exactly at stationary points of f over Θ.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ def gradient_mapping(
 
     Examples
     --------
-    The first entry cannot fall below zero and stands still; the second may move.
+    The first entry is at its bound and does not move; the second one does.
 
     >>> import numpy as np
     >>> from superfactor.constraints import NonNegative
@@ -63,7 +61,7 @@ def low_rank_step(
     rank: int,
     constraint: ConvexSet | None = None,
 ) -> tuple[Array, Array, Array]:
-    """One step of Algorithm 1: θ ← Π_r(Π_Θ(θ − τ∇_θ)), γ ← Π_Θ(γ − τ∇_γ)."""
+    """Return one step of Algorithm 1: θ ← Π_r(Π_Θ(θ − τ∇_θ)), γ ← Π_Θ(γ − τ∇_γ)."""
     A, B, gamma = resolve_constraint(constraint).project(_step(Z, gradient, step_size))
     theta = project_rank(namespace(A, B).concat([A, B], axis=1), rank)
     kappa = int(A.shape[1])
@@ -77,16 +75,16 @@ def stationarity(
     rank: int,
     constraint: ConvexSet | None = None,
 ) -> float:
-    """How far a step of Algorithm 1 moves a point: zero exactly where it stands still.
+    """Return ‖Z − Π_r(Π_Θ(Z − τ∇f))‖/τ, the scaled length of a step of Algorithm 1.
 
-    It is ‖Z − Π_r(Π_Θ(Z − τ∇f))‖/τ.
+    It is zero exactly at the fixed points of Algorithm 1.
 
     Parameters
     ----------
     Z : tuple of arrays (A, B, γ)
         A (N, κ), B (N, other side of X), γ (q, κ), with [A, B] of rank at most `rank`.
     gradient : tuple of arrays
-        ∇f(Z), as `lifted_gradient` gives it.
+        ∇f(Z), as from `lifted_gradient`.
     step_size : float
         τ > 0.
     rank : int
@@ -100,7 +98,7 @@ def stationarity(
 
     Examples
     --------
-    The two leading directions of X, where nothing is to be predicted:
+    The two leading directions of X, with targets 0:
 
     >>> import numpy as np
     >>> from superfactor.losses import SquaredError
@@ -117,7 +115,7 @@ def stationarity(
 
 
 def lifted_gradient(problem: Problem, A: Array, B: Array, gamma: Array) -> tuple[Array, Array, Array]:
-    """The gradient (∇_A, ∇_B, ∇_γ) of F in the problem's own units; forms X̃ densely.
+    """Return the gradient (∇_A, ∇_B, ∇_γ) of F in the problem's own units; X̃ is made dense.
 
     ``∇_A = Φᵀ(ω∘∇ℓ) + 2λA``, ``∇_B = 2ξ(B − X̃)``, ``∇_γ = X'ᵀ(ω∘∇ℓ) + 2ρ∘γ``.
 
@@ -128,7 +126,7 @@ def lifted_gradient(problem: Problem, A: Array, B: Array, gamma: Array) -> tuple
     A : array of shape (N, κ)
         Lifted coefficients; N is p in the filter model and n in the feature model.
     B : array of shape (N, other side)
-        The reconstruction of X, seen from the search side.
+        The reconstruction of X, with the search side in rows.
     gamma : array of shape (q, κ)
         γ, coefficients of the covariates.
 

@@ -1,16 +1,15 @@
-"""Upper bounds of Σ_{i≤r} eig_i(M), M = G + QQᵀ: from what is known of X's
-spectrum.
+"""Upper bounds of Σ_{i≤r} eig_i(M), M = G + QQᵀ, from the known part of X's spectrum.
 
-Sums of eigenvalues are bounded from above, so that Ritz values can only weaken a certificate, never break it.
-What rounding may have taken from a sum is bounded too, and kept beside it (docs/method.md §19). Q = ΦᵀE·c,
-c = 1/(2√(ξλ)), comes from dual points as `weighted`, E = ω∘g/√w (n, κ), which live with the samples.
+Sums of eigenvalues are bounded from above, so that Ritz values can only weaken a certificate, never
+invalidate it. Each sum has a bound of its rounding error (docs/method.md §19). Q = ΦᵀE·c, c = 1/(2√(ξλ)),
+comes from dual points as `weighted`, E = ω∘g/√w (n, κ), which are stored with the samples.
 
 ================ ============================================= ==========================================
-class            knows                                         passes over X for a certificate
+class            uses                                          passes over X for a certificate
 ================ ============================================= ==========================================
 `KnownSpectrum`  the singular values of X̃                      one product with X̃ in its own coordinates
 `FullSpectrum`   the Gram matrix of the smaller side           one (none for X in memory with n ≤ p)
-`RitzSpectrum`   a basis that nearly holds the leading vectors two
+`RitzSpectrum`   a basis close to the leading eigenvectors     two
 ================ ============================================= ==========================================
 """
 
@@ -30,15 +29,15 @@ from superfactor.samples import Block, Tall, Vectors
 from superfactor.spectrum import eigen_rounding, product_rounding, ritz_corrections, top_eigenpairs
 from superfactor.subspace import Basis
 
-# Of the loss of no model: rounding below this share never stands between a fit and its proof.
+# Rounding below this share of the null loss never prevents a proof.
 _FINE = 1e-9
-# X of more entries than this is not copied for its singular values.
+# X with more entries than this is not copied for its singular values.
 _MOST_DENSE = 2e7
 
 
 @dataclass(frozen=True)
 class Top:
-    """A sum of leading eigenvalues as computed, and how much larger the true one may be."""
+    """A computed sum of leading eigenvalues, and how much larger the exact one may be."""
 
     value: float
     rounding: float
@@ -46,7 +45,7 @@ class Top:
 
 @dataclass(frozen=True)
 class Pull:
-    """How strongly dual points pull: c·E."""
+    """Size of the gradient at dual points: c·E."""
 
     scale: float  # c
     gram: Array  # EᵀE (κ, κ)
@@ -64,29 +63,29 @@ class Pull:
 
 @dataclass
 class Spectrum(ABC):
-    """What is known of the eigenvalues of the Gram matrix of X̃."""
+    """The known part of the eigenvalues of the Gram matrix of X̃."""
 
     problem: Problem
     rank: int
 
-    #: False where the largest value outside a basis is estimated by a Ritz value plus its residual.
+    #: False if the largest value outside a basis is estimated by a Ritz value plus its residual.
     exact: ClassVar[bool] = True
 
     @abstractmethod
     def alone(self) -> Top:
-        """Σ_{i≤r} σ_i², or more."""
+        """Return Σ_{i≤r} σ_i² or an upper bound."""
 
     @abstractmethod
     def with_labels(self, weighted: Tall, pull: Pull) -> Top:
-        """Σ_{i≤r} eig_i(M), or more, for dual points `weighted` and how they pull."""
+        """Return Σ_{i≤r} eig_i(M) or an upper bound, for dual points `weighted` and their `pull`."""
 
     @abstractmethod
     def operations(self) -> float:
-        """About what `with_labels` costs."""
+        """Return the approximate cost of `with_labels`."""
 
     @abstractmethod
     def largest(self) -> float:
-        """About σ₁², from above."""
+        """Return about σ₁², an upper bound."""
 
     @property
     def _size(self) -> float:
@@ -94,11 +93,11 @@ class Spectrum(ABC):
         return math.sqrt(self.problem.squared_norm)
 
     def _products(self, terms: int) -> float:
-        """Of sums of so many products in the type of the blocks: what rounding may change."""
+        """Return the relative rounding error of sums of `terms` products in the type of the blocks."""
         return product_rounding(terms, self.problem.epsilon)
 
     def _rounded(self, value: float, matrix: float, root: float = 0.0) -> Top:
-        """A sum of r eigenvalues of M = KᵀK, computed from M + ΔM or from (K + ΔK)ᵀ(K + ΔK).
+        """Return a sum of r eigenvalues of M = KᵀK with its error, from M + ΔM or (K + ΔK)ᵀ(K + ΔK).
 
         ‖ΔM‖ ≤ `matrix` changes it by at most √r‖ΔM‖. Its root is a norm of K, so that ‖ΔK‖ ≤ `root` changes
         it by at most 2‖ΔK‖·√sum + ‖ΔK‖².
@@ -111,7 +110,7 @@ class Spectrum(ABC):
 def spectrum_of(
     problem: Problem, rank: int, basis: Callable[[], Basis], *, exact: bool | None = None
 ) -> Spectrum:
-    """What is worth knowing; `exact` overrules the sizes of the problem's options."""
+    """Return the spectrum that is worth its cost; `exact` overrides the sizes of the problem's options."""
     if problem.singular_values is not None:
         return KnownSpectrum(problem, rank, problem.singular_values)
     small, large = min(problem.shape), max(problem.shape)
@@ -119,7 +118,7 @@ def spectrum_of(
         options = problem.options
         operations = 2.0 * small * small * large
         exact = small <= options.exact_side and operations <= options.exact_operations
-    # The Gram matrix of samples is no sum over them: X has to be at hand.
+    # The Gram matrix of the samples is not a sum over them, so X must be in memory.
     if exact and (problem.whole is not None or problem.shape[1] <= problem.shape[0]):
         return FullSpectrum(problem, rank)
     return RitzSpectrum(problem, rank, basis())
@@ -141,7 +140,7 @@ class KnownSpectrum(Spectrum):
         image = self.problem.samples.sum(Block.image, weighted.place) * pull.scale  # c·X̃ᵀE
 
         def on_samples() -> Array:
-            # UᵀQ, and what Q has outside the range of X, where the Gram matrix is zero.
+            # UᵀQ, and the part of Q outside the range of X, where the Gram matrix is zero.
             within = image / sigma[:, None]
             values, V = eigh_descending(pull.gram * pull.scale**2 - within.T @ within)
             outside = xp.sqrt(xp.clip(values, 0.0, None))[:, None] * V.T
@@ -153,20 +152,22 @@ class KnownSpectrum(Spectrum):
         d = xp.concat([wide(sigma) ** 2, missing])
         rank, m, n = min(self.rank, d.shape[0]), d.shape[0], self.problem.n_samples
         values, _, residuals = top_eigenpairs(d, root, rank)
-        # A missed direction would lie in the tail, where eigenvalues are below the r-th (interlacing).
+        # A missed direction lies in the tail, where eigenvalues are below the r-th (interlacing).
         value = float(xp.sum(values) + rank * xp.sum(residuals))
         largest = math.sqrt(frobenius2(d[:, None])) + frobenius2(root)
         matrix = eigen_rounding(m) * largest
         of_root = self._products(n) * pull.size
-        # The feature model reads E itself; of what it has outside the range of X only the square is known.
+        # The feature model uses E itself; only the square of its part outside the range of X is known.
         matrix += model.phi(lambda: 0.0, lambda: 2 * self._products(n) * pull.size**2)
         of_root *= model.phi(lambda: self._size, lambda: 1.0)
         pulled = model.phi(lambda: pull.norm, lambda: 0.0)
         return self._compressed(value, matrix, of_root, pulled)
 
     def _compressed(self, value: float, matrix: float, root: float = 0.0, pulled: float = 0.0) -> Top:
-        """With what UΣ may lack of X̃: K = [X̃; c·EᵀX̃] changes by ‖X̃ − UΣQᵀ‖ times √(1 + c²‖E‖²), and the
-        Gram matrix of its rows by that of X̃'s times the square.
+        """Return the sum with the rounding error of UΣ added.
+
+        K = [X̃; c·EᵀX̃] changes by ‖X̃ − UΣQᵀ‖ times √(1 + c²‖E‖²), and the Gram matrix of its rows by that of X̃
+        times the square.
         """
         known = self.problem.whole.data.rounding if self.problem.whole is not None else None
         if known is None:
@@ -188,17 +189,17 @@ class KnownSpectrum(Spectrum):
 
 @dataclass
 class FullSpectrum(Spectrum):
-    """From the Gram matrix of the smaller side of X̃."""
+    """All eigenvalues, from the Gram matrix of the smaller side of X̃."""
 
     _gram: Array | None = None
 
     @property
     def _by_samples(self) -> bool:
-        """Whether the Gram matrix is that of the samples: X is at hand, and they are the smaller side."""
+        """Whether the Gram matrix is that of the samples: X is in memory, and they are the smaller side."""
         return self.problem.whole is not None and self.problem.shape[0] <= self.problem.shape[1]
 
     def _there(self, x: Array) -> Array:
-        """Where X lives: to decompose a matrix of this size is worth the journey."""
+        """Return x on the device of X: decomposing a matrix of this size is worth the transfer."""
         return moved(x, self.problem.like)
 
     def _known_gram(self) -> Array:
@@ -215,7 +216,7 @@ class FullSpectrum(Spectrum):
 
     @property
     def _gram_rounding(self) -> float:
-        """What rounding may have changed in the Gram matrix."""
+        """Bound of the rounding error of the Gram matrix."""
         return self._products(max(self.problem.shape)) * self._size**2
 
     def alone(self) -> Top:
@@ -224,7 +225,7 @@ class FullSpectrum(Spectrum):
     def with_labels(self, weighted: Tall, pull: Pull) -> Top:
         problem = self.problem
         scale, of_gram = pull.scale, self._gram_rounding
-        # Of c·X̃ᵀE, and of c²EᵀE.
+        # Rounding of c·X̃ᵀE and of c²EᵀE.
         of_image = self._products(problem.n_samples) * pull.size * self._size
         of_corner = self._products(problem.n_samples) * pull.size**2
         if self._by_samples:
@@ -247,8 +248,9 @@ class FullSpectrum(Spectrum):
         )
 
     def _pulled_samples(self, weighted: Tall, gram: Array, E: Array, pull: Pull) -> Top:
-        """The filter model of few samples: from the Gram matrix of K = [X̃; c·EᵀX̃]; where its rounding would
-        be too large, from the singular values of K.
+        """Return the sum for the filter model with few samples, from the Gram matrix of K = [X̃; c·EᵀX̃].
+
+        If its rounding error would be too large, from the singular values of K.
         """
         n = self.problem.n_samples
         image = gram @ E
@@ -290,7 +292,7 @@ class RitzSpectrum(Spectrum):
     """Σritz_i + Σc_i, c_i = |R_i|²/(ritz_i − rest₁), from Ritz values in a basis: the bound of
     docs/method.md §11.
 
-    The basis stays as it is: what the labels add makes another one.
+    The basis is not changed: with the directions of the labels, a new one is made.
     """
 
     exact: ClassVar[bool] = False
@@ -323,15 +325,15 @@ class RitzSpectrum(Spectrum):
         return float(ritz[0] + self._residuals(self._basis, V[:, :1])[0])
 
     def _residuals(self, basis: Basis, V: Array) -> Array:
-        """The norms of (I − SSᵀ)GSV (j,)."""
+        """Return the norms of (I − SSᵀ)GSV (j,)."""
         return _sizes(basis, basis.GS.combined(V))
 
     def _bound(self, ritz: Array, size: Array, of_root: float = 0.0) -> Top:
-        """From all Ritz values, and the norms of the first r + 1 residuals."""
+        """Return the bound from all Ritz values and the norms of the first r + 1 residuals."""
         xp, r = namespace(ritz), min(self.rank, int(ritz.shape[0]))
         outside = float(ritz[r] + size[r]) if ritz.shape[0] > r else 0.0
         more = ritz_corrections(ritz[:r] - outside, size[:r])
-        # D = SᵀGS is a sum over the samples, of products in the type of the blocks.
+        # D = SᵀGS is a sum over the samples of products in the type of the blocks.
         matrix = self._products(max(self.problem.shape)) * self._size**2
         matrix += eigen_rounding(ritz.shape[0]) * float(xp.sum(xp.abs(ritz)))
         return self._rounded(float(xp.sum(ritz[:r] + more)), matrix, of_root)

@@ -1,15 +1,15 @@
 """Rows of X read in blocks, never whole: data larger than memory.
 
 ============= ====================================================================
-file          idea
+file          content
 ============= ====================================================================
-``source``    ``RowSource``: what every storage offers, and how tall a block is
-``mapped``    ``MemmapRows``: NumPy arrays on disk, pages given back after use
+``source``    ``RowSource``: the interface of a storage, and the size of blocks
+``mapped``    ``MemmapRows``: NumPy arrays on disk, whose pages are released after use
 ``chunked``   ``ZarrRows``, ``HDF5Rows``, ``SparseRows``: chunks, dense or sparse
 ``arrow``     ``ArrowRows``: tables, Parquet files, datasets of many files
-``pieces``    what Arrow data is stored in: row groups, record batches, files
+``pieces``    units of Arrow data: row groups, record batches, files
 ``columns``   columns by name, position or mask
-``opening``   which source an object or a path is
+``opening``   opens the source of an object or a path
 ============= ====================================================================
 """
 

@@ -13,20 +13,20 @@ import numpy as np
 from superfactor.spectrum.rows.pieces import Piece
 from superfactor.spectrum.rows.source import RowSource
 
-# Columns gathered at a time when a batch becomes rows: writes then fill whole cache lines.
+# Number of columns that are copied to rows at a time, so that writes fill whole cache lines.
 _COLUMNS_AT_A_TIME = 16
 
 
 class ArrowRows(RowSource):
-    """Rows of columns stored piece by piece (row groups, files), nulls as NaN.
+    """Rows of columns that are stored in pieces (row groups, files), with nulls as NaN.
 
-    A piece can only be read from its beginning on, so every thread keeps its place: a pass from the
-    first row to the last reads each piece once, however it is cut into blocks.
+    A piece can only be read from its beginning, so each thread stores its position: a pass from the first
+    row to the last reads each piece once, for any size of the blocks.
 
     Parameters
     ----------
-    pieces : one below the other
-    schema : pyarrow.Schema of them all
+    pieces : in the order of the rows
+    schema : pyarrow.Schema of all pieces
     """
 
     def __init__(self, pieces: Sequence[Piece], schema: Any):
@@ -90,7 +90,7 @@ class ArrowRows(RowSource):
 
 
 class _Stream:
-    """Record batches of some columns from a piece's first row on, cut as the reader likes.
+    """Record batches of some columns from the first row of a piece on, divided as requested.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class _Stream:
         self._rest: Any = None
 
     def take(self, most: int) -> Any:
-        """The next rows as a batch of 1 to `most` of them."""
+        """Return the next 1 to `most` rows as a batch."""
         while self._rest is None or self._rest.num_rows == 0:
             self._rest = next(self._batches)
         batch, self._rest = self._rest.slice(0, most), self._rest.slice(most)
@@ -116,13 +116,13 @@ class _Stream:
 
 
 class _Place(threading.local):
-    """Where this thread is reading."""
+    """Position at which this thread reads."""
 
     stream: _Stream | None = None
 
 
 def _fill(out: np.ndarray, batch: Any, names: list[str]) -> None:
-    """A record batch of m rows into `out` (m, p)."""
+    """Copy a record batch of m rows into `out` (m, p)."""
     columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
     for j in range(0, len(columns), _COLUMNS_AT_A_TIME):
         some = [_numbers(column) for column in columns[j : j + _COLUMNS_AT_A_TIME]]
@@ -130,7 +130,7 @@ def _fill(out: np.ndarray, batch: Any, names: list[str]) -> None:
 
 
 def _numbers(column: Any) -> np.ndarray:
-    """An Arrow array (m,) as NumPy floats, nulls as NaN."""
+    """Return an Arrow array (m,) as NumPy floats, with nulls as NaN."""
     import pyarrow as pa
 
     if not pa.types.is_floating(column.type):

@@ -1,4 +1,4 @@
-"""Zarr and HDF5: dense arrays in chunks, and sparse matrices stored by rows, as backed AnnData has them."""
+"""Zarr and HDF5: dense arrays in chunks, and sparse matrices stored by rows, as in backed AnnData."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ZarrRows(RowSource):
 
     def _edges(self) -> Sequence[int]:
         n = self.shape[0]
-        # A shard is one file of several chunks, read best as a whole.
+        # A shard is one file with several chunks, and is best read as a whole.
         height = (getattr(self._array, "shards", None) or self._array.chunks or (n,))[0]
         return [*range(0, n, height), n]
 
@@ -49,7 +49,7 @@ class HDF5Rows(ZarrRows):
     """Rows of a dense h5py.Dataset (n, p)."""
 
     def _gathered(self, start: int, stop: int, columns: list[int] | None) -> np.ndarray:
-        # HDF5 gathers columns one by one, which takes longer than reading all of them.
+        # HDF5 reads selected columns one by one, which takes longer than reading all of them.
         return np.asarray(self._array[start:stop])[:, columns]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -64,15 +64,15 @@ class SparseRows(RowSource):
 
     Parameters
     ----------
-    data, indices : (stored values,), NumPy arrays or datasets of HDF5 or Zarr, of which slices are read
-    indptr : (n + 1,), where each row begins; kept in memory
+    data, indices : (stored values,), NumPy arrays or datasets of HDF5 or Zarr, read in slices
+    indptr : (n + 1,), position where each row begins; in memory
     shape : (n, p)
     """
 
     def __init__(self, data: Any, indices: Any, indptr: Any, shape: tuple[int, int]):
         super().__init__(*two_dimensions(shape))
         self._data, self._indices, self._indptr = data, indices, np.asarray(indptr[:])
-        self._width = self.shape[1]  # of the storage, whichever columns are chosen
+        self._width = self.shape[1]  # of the storage, before columns are selected
         self.row_size: float = float(self._indptr[-1]) / max(self.shape[0], 1)
 
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
@@ -81,7 +81,7 @@ class SparseRows(RowSource):
     def _stored(self, start: int, stop: int, columns: list[int] | None) -> Any:
         first, last = int(self._indptr[start]), int(self._indptr[stop])
         indices = np.asarray(self._indices[first:last])
-        # A block is small: its positions fit into the type of its columns.
+        # A block is small, so its positions fit into the type of the column indices.
         begins = (self._indptr[start : stop + 1] - first).astype(indices.dtype)
         parts = np.asarray(self._data[first:last]), indices, begins
         block = shared(sp.csr_array, (stop - start, self._width), parts)
@@ -97,7 +97,7 @@ class SparseRows(RowSource):
 
 
 def _place(array: Any) -> Any:
-    """Where an HDF5 dataset is: its file and name. Others pickle as they are."""
+    """Return the file and name of an HDF5 dataset, for pickling; other arrays unchanged."""
     if is_a(array, "h5py", "Dataset"):
         return _InFile(array.file.filename, array.name)
     return array

@@ -10,13 +10,13 @@ import numpy as np
 
 
 def column_positions(columns: Any, n_features: int, names: Sequence[str] | None, said: str) -> list[int]:
-    """Columns as positions 0..n_features−1, in the order given.
+    """Return columns as positions 0..n_features−1, in the given order.
 
     Parameters
     ----------
     columns : one name or index, several of them, or a boolean mask (n_features,)
-    names : of the columns of X, where it has any
-    said : the argument as the user wrote it, for messages: ``"exclude=['id']"``
+    names : of the columns of X, if it has names
+    said : the argument as the user wrote it, for messages, such as ``"exclude=['id']"``
     """
     given = columns
     if isinstance(columns, str | Integral) or np.ndim(columns) == 0:

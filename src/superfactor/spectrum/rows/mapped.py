@@ -13,20 +13,20 @@ from superfactor.spectrum.rows.source import RowSource, contiguous, require_numb
 
 
 class _LastRead(threading.local):
-    """The rows this thread has read last."""
+    """The rows that this thread read last."""
 
     rows: slice | None = None
 
 
 class MemmapRows(RowSource):
-    """Rows of a memory-mapped array, whatever its layout: blocks are views where that is possible.
+    """Rows of a memory-mapped array of any layout; blocks are views if that is possible.
 
-    Pages that were read count as this process's memory until somebody needs the room. They are
-    given back when the same thread reads its next block, so that one block a thread is resident.
+    Pages that were read count as memory of this process until the system needs it. They are released when the
+    same thread reads its next block, so one block per thread is resident.
 
     Parameters
     ----------
-    array : array (n, p); one that is not mapped from a file is read like any other
+    array : array (n, p); it need not be mapped from a file
     """
 
     def __init__(self, array: Any):
@@ -36,13 +36,12 @@ class MemmapRows(RowSource):
         self._map: Any = None
         self._path: str | None = None
         self._map_start = 0  # in the file, bytes
-        # Mode "c" keeps its changes in pages of its own: neither the file nor a page given back has
-        # them.
+        # Mode "c" stores changes in private pages: releasing these would lose the changes.
         if is_mapped(array) and array.mode != "c":
             self._map = array._mmap
             if array.filename is not None:
                 self._path = os.path.abspath(array.filename)
-            # As NumPy does: a map begins where the system lets it, not where the array does.
+            # As NumPy does: a map begins at a multiple of the granularity, not at the array.
             self._map_start = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY
 
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
@@ -64,11 +63,11 @@ class MemmapRows(RowSource):
         low -= low % mmap.PAGESIZE
         self._map.madvise(mmap.MADV_DONTNEED, low, high - low)
 
-    # --- pickled by its place in the file --------------------------------------------------------
+    # --- pickled by file and position ------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**self.__dict__, "_held": None, "_map": None}
-        if self._path is None or not os.path.exists(self._path):  # by value, as NumPy does
+        if self._path is None or not os.path.exists(self._path):  # by value, as in NumPy
             state["_path"] = None
         else:
             first = self._array.__array_interface__["data"][0] - _address(self._map)
@@ -92,10 +91,10 @@ class MemmapRows(RowSource):
 
 
 def is_mapped(array: Any) -> bool:
-    """Is this a view of a file? What NumPy computes from one may carry its type and be none."""
+    """Return whether this is a view of a file; results of computations have the same type and are not."""
     return isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None
 
 
 def _address(mapped: Any) -> int:
-    """Where the map begins in memory."""
+    """Return the address of the map in memory."""
     return int(np.frombuffer(mapped, np.uint8).__array_interface__["data"][0])

@@ -1,4 +1,4 @@
-"""Which source of rows an object or a path is."""
+"""Open an object or a path as a source of rows."""
 
 from __future__ import annotations
 
@@ -28,40 +28,41 @@ _SUFFIXES = {
 
 
 def as_rows(X: Any) -> RowSource | None:
-    """X (n, p) as a source of rows where it is stored that way, None where it is anything else.
+    """Return X (n, p) as a source of rows if it is stored on disk or as an Arrow table, otherwise None.
 
-    Sources are `numpy.memmap` (two dimensions, numbers), ``zarr.Array``, ``h5py.Dataset``, what AnnData
-    calls ``CSRDataset``, and pyarrow's ``Table``, ``ParquetFile`` and ``Dataset``; a `RowSource` is itself.
+    Sources are `numpy.memmap` (two dimensions, numbers), ``zarr.Array``, ``h5py.Dataset``, AnnData's
+    ``CSRDataset``, and pyarrow's ``Table``, ``ParquetFile`` and ``Dataset``. A `RowSource` is returned
+    unchanged.
     """
     if isinstance(X, RowSource):
         return X
     if is_mapped(X) and (X.ndim != 2 or X.dtype.kind not in "biuf"):
-        return None  # an array like any other, to be refused like any other
+        return None  # checked later, like any other array
     source = _stored(X)
     return None if source is None else source.settled()
 
 
 def row_blocks(source: Any, *, columns: Any = None, exclude: Any = None, dtype: Any = None) -> RowSource:
-    """Data larger than memory as X: read in blocks of rows, never whole.
+    """Open data larger than memory as X, which is read in blocks of rows.
 
     Parameters
     ----------
     source : path, array, zarr.Array, h5py.Dataset, CSRDataset, pyarrow Table, ParquetFile or Dataset
-        Arrays are `numpy.memmap` or others. Blocks of an ``anndata.abc.CSRDataset``, a sparse matrix on
-        disk, are sparse. Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is one
-        of Parquet files. A `RowSource` is itself.
+        Arrays may be `numpy.memmap`. Blocks of an ``anndata.abc.CSRDataset``, a sparse matrix on disk, are
+        sparse. Paths end in .npy, .zarr, .parquet, .arrow or .feather; any other folder is read as Parquet
+        files. A `RowSource` is returned with its columns selected.
     columns : column names, indices or boolean mask, optional
-        The columns of X, in this order. All of them by default.
+        The columns of X, in this order. By default all of them.
     exclude : column names, indices or boolean mask, optional
-        Columns to leave out: labels, identifiers.
+        Columns to leave out, such as labels and identifiers.
     dtype : {"float32", "float64"}, optional
-        The type to compute in. By default float64, or float32 where the storage is.
+        Floating type of all computations. By default that of the storage for float32, otherwise float64.
 
     Returns
     -------
     rows : RowSource
-        To be given as X to ``fit``, ``predict``, ``transform`` and so on. ``rows.read(start, stop)``
-        gives some rows as a NumPy array.
+        The X of ``fit``, ``predict``, ``transform`` and other methods. ``rows.read(start, stop)`` returns
+        some rows as a NumPy array.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def row_blocks(source: Any, *, columns: Any = None, exclude: Any = None, dtype: 
 
 
 def _stored(X: Any) -> RowSource | None:
-    """The source an object is. Who has such an object has its library loaded."""
+    """Return the source of an object, without importing its library."""
     if is_mapped(X):
         return MemmapRows(X)
     if is_a(X, "zarr", "Array"):
@@ -112,7 +113,7 @@ def _stored(X: Any) -> RowSource | None:
 
 
 def _columns_of(stored: list[pieces.Piece], schema: Any) -> ArrowRows:
-    """The columns of a table; the index of a DataFrame is stored as one, but is none."""
+    """Return the columns of a table without the index of a DataFrame, which is stored as a column."""
     rows = ArrowRows(stored, schema)
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     chosen = [j for j, name in enumerate(schema.names) if name not in index]
@@ -134,7 +135,7 @@ def _opened(source: Any) -> RowSource:
 
 
 def _at_path(path: str) -> Any:
-    """The object stored at a path."""
+    """Return the object stored at a path."""
     suffixes = [part.suffix.lower() for part in (Path(path), *Path(path).parents)]
     kind = _SUFFIXES.get(suffixes[0])
     if kind is None and ".zarr" in suffixes:  # an array inside a group
@@ -147,7 +148,7 @@ def _at_path(path: str) -> Any:
         raise FileNotFoundError(f"source={path!r}: there is no such file or folder")
     try:
         return _stored_as(kind, path)
-    except (ValueError, FileNotFoundError) as error:  # what NumPy, pyarrow and Zarr say of no such file
+    except (ValueError, FileNotFoundError) as error:  # raised by NumPy, pyarrow and Zarr
         reason = str(error).partition("\n")[0]
         raise ValueError(f"source={path!r}: cannot be read as {kind} ({reason})") from error
 

@@ -1,4 +1,4 @@
-"""The pieces Arrow data is stored in, each read from its first row on."""
+"""The units in which Arrow data is stored, each read from its first row on."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-# Bytes that all columns of a Parquet file together may read ahead; a page is the least of each.
+# Most bytes that all columns of a Parquet file may read ahead together, and fewest of each: a page.
 _READ_AHEAD, _PAGE = 2**26, 2**12
 
 
 class Piece(NamedTuple):
     """Some rows that are stored together.
 
-    `batches(names, size)` gives record batches of about `size` rows with these columns (and maybe others), in
-    order. It pickles wherever the storage does.
+    `batches(names, size)` yields record batches of about `size` rows with these columns (and maybe others),
+    in order. It can be pickled if the storage can.
     """
 
     rows: int
@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
 
 class ParquetPlace:
-    """Where a Parquet file is; its footer, which may be large, is read once a process."""
+    """Path of a Parquet file. Its footer, which may be large, is read once per process."""
 
     path: str
     filesystem: Any
@@ -33,7 +33,7 @@ class ParquetPlace:
         self._metadata: Any = None
 
     def open(self) -> Any:
-        """The file, with a buffer: a tall row group need not be in memory to be read in parts."""
+        """Open the file with a buffer, so that a large row group is read in parts."""
         from pyarrow.parquet import ParquetFile, read_metadata
 
         if self._metadata is None:
@@ -50,19 +50,19 @@ class ParquetPlace:
         return {**self.__dict__, "_metadata": None}
 
     def batches(self, group: int, names: list[str], size: int) -> Iterator[Any]:
-        """Those of a row group."""
+        """Yield the record batches of a row group."""
         with self.open() as file:
             yield from file.iter_batches(size, row_groups=[group], columns=names)
 
 
 class OpenParquet:
-    """A ParquetFile somebody else has opened: one thread at a time reads from it."""
+    """A ParquetFile that the user has opened: one thread at a time reads from it."""
 
     def __init__(self, file: Any):
         self._file, self._lock = file, threading.Lock()
 
     def batches(self, group: int, names: list[str], size: int) -> Iterator[Any]:
-        """Those of a row group."""
+        """Yield the record batches of a row group."""
         with self._lock:
             batches = self._file.iter_batches(size, row_groups=[group], columns=names)
         while True:
@@ -74,7 +74,7 @@ class OpenParquet:
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "an open pyarrow ParquetFile cannot go to another process; its path can: "
+            "an open pyarrow ParquetFile cannot be sent to another process; use its path: "
             "row_blocks('....parquet')"
         )
 
@@ -84,7 +84,7 @@ def _of_table(table: Any, names: list[str], size: int) -> Iterator[Any]:
 
 
 def _of_ipc_file(path: str, filesystem: Any, names: list[str], size: int) -> Iterator[Any]:
-    """Of a file of record batches (.arrow, .feather), one of which at a time is in memory."""
+    """Yield the record batches of a file (.arrow, .feather), with one at a time in memory."""
     from pyarrow import ipc
 
     with filesystem.open_input_file(path) as file:
@@ -96,30 +96,30 @@ def _of_ipc_file(path: str, filesystem: Any, names: list[str], size: int) -> Ite
 
 
 def _of_fragment(fragment: Any, schema: Any, names: list[str], size: int) -> Iterator[Any]:
-    """Of a file of a dataset in another format, or with columns from its folder's name."""
+    """Yield the batches of a file in another format, or with columns from the name of its folder."""
     scanner = fragment.scanner(schema=schema, columns=names, batch_size=size, batch_readahead=1)
     return iter(scanner.to_batches())
 
 
 def pieces_of_table(table: Any) -> list[Piece]:
-    """The chunks of a pyarrow.Table: cutting it there copies nothing."""
+    """Return the chunks of a pyarrow.Table, without copies."""
     return [Piece(b.num_rows, partial(_of_table, table.from_batches([b]))) for b in table.to_batches()]
 
 
 def pieces_of_file(file: Any) -> list[Piece]:
-    """The row groups of an open pyarrow ParquetFile."""
+    """Return the row groups of an open pyarrow ParquetFile."""
     opened, rows = OpenParquet(file), file.metadata
     return [Piece(rows.row_group(i).num_rows, partial(opened.batches, i)) for i in range(rows.num_row_groups)]
 
 
 def pieces_of_dataset(dataset: Any) -> list[Piece]:
-    """The row groups (or, failing these, the files) of a pyarrow Dataset."""
+    """Return the row groups of a pyarrow Dataset, or its files if it has none."""
     from pyarrow.dataset import IpcFileFormat, ParquetFileFragment
 
     pieces: list[Piece] = []
     for fragment in dataset.get_fragments():
         path = getattr(fragment, "path", None)
-        # Columns that are not in the file itself are in the name of its folder.
+        # Columns that are not in the file come from the name of its folder.
         complete = set(dataset.schema.names) <= set(fragment.physical_schema.names)
         if path and complete and isinstance(fragment, ParquetFileFragment):
             place = ParquetPlace(path, fragment.filesystem)

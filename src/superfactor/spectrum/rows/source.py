@@ -1,4 +1,4 @@
-"""What every storage of rows offers."""
+"""The interface of a storage of rows."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-# A block may take this share of scikit-learn's `working_memory`: several live at once, with what
-# is computed from them.
+# Largest share of scikit-learn's `working_memory` for a block: several exist at once, with arrays computed
+# from them.
 _SHARE = 1 / 16
-# Fewer rows than these at a time cost more in calls than they save in memory.
+# With fewer rows at a time, the overhead of calls exceeds the benefit.
 _LEAST_ROWS = 256
-# Values of a sparse matrix that are scaled at a time.
+# Number of values of a sparse matrix that are scaled at a time.
 _VALUES_AT_A_TIME = 2**18
 
 
 def working_memory() -> float:
-    """scikit-learn's setting of that name, in bytes: what temporary arrays may take together."""
+    """Return scikit-learn's ``working_memory`` in bytes: the limit of all temporary arrays together."""
     from sklearn import get_config
 
     return float(get_config()["working_memory"]) * 2**20
 
 
 def rows_per_block(p: float, itemsize: int) -> int:
-    """How many rows of p numbers make a block, after scikit-learn's ``working_memory``."""
+    """Return how many rows of p numbers make a block, from scikit-learn's ``working_memory``."""
     return max(_LEAST_ROWS, int(_SHARE * working_memory() / max(p * itemsize, 1)))
 
 
 class RowSource(ABC):
     """X (n, p), read in blocks of rows.
 
-    Sources pickle where their storage does: by its place, not its contents.
+    Sources can be pickled if their storage can: by its path, without its content.
 
     Attributes
     ----------
     shape : (n, p)
     dtype : float32 or float64, the type of the blocks
-    names : of the p columns, where the storage has any
-    row_size : how many values a row stores on average, where blocks are sparse; else None
+    names : of the p columns, if the storage has names
+    row_size : mean number of stored values in a row if blocks are sparse, otherwise None
     """
 
     shape: tuple[int, int]
@@ -53,46 +53,46 @@ class RowSource(ABC):
     def __init__(self, n: int, p: int, names: Sequence[str] | None = None):
         self.shape = (int(n), int(p))
         self.names = None if names is None else list(names)
-        # Positions of the p columns in the storage; None where they are all of its columns.
+        # Positions of the p columns in the storage; None for all columns.
         self._columns: list[int] | None = None
-        # By what the p columns are multiplied; None is by one.
+        # Factors of the p columns; None for ones.
         self._factors: np.ndarray | None = None
 
-    # --- what a storage answers ------------------------------------------------------------------
+    # --- methods of a storage --------------------------------------------------------------------
 
     @abstractmethod
     def _stored(self, start: int, stop: int, columns: list[int] | None) -> Any:
-        """Rows start..stop−1 of these columns in any numeric type and layout, or as CSR."""
+        """Return rows start..stop−1 of these columns in any numeric type and layout, or as CSR."""
 
     @abstractmethod
     def _stored_type(self, columns: list[int] | None) -> np.dtype[Any]:
-        """The type of these columns; a TypeError where they are no real numbers."""
+        """Return the type of these columns; raise a TypeError if they are not real numbers."""
 
     def _edges(self) -> Sequence[int]:
-        """0 = e_0 < … < n: reading from one of these to another reads nothing in vain."""
+        """Return 0 = e_0 < … < n: reading between two of these reads nothing that is not needed."""
         return [0, self.shape[0]]
 
-    # --- what a reader asks ----------------------------------------------------------------------
+    # --- methods for readers ---------------------------------------------------------------------
 
     @property
     def stored_type(self) -> np.dtype[Any]:
-        """The type of the numbers in the storage; blocks are read as `dtype`."""
+        """Type of the numbers in the storage; blocks are read as `dtype`."""
         return self._stored_type(self._columns)
 
     @property
     def values_a_row(self) -> float:
-        """How many numbers a row takes in memory; those of a sparse row have a position each."""
+        """Number of values that a row takes in memory, including positions in a sparse row."""
         return self.shape[1] if self.row_size is None else 2 * self.row_size
 
     def read(self, start: int, stop: int) -> Any:
-        """Rows start..stop−1 (stop−start, p), C-contiguous or CSR, in `dtype`; not to be written to.
+        """Return rows start..stop−1 (stop−start, p), C-contiguous or CSR, in `dtype`. Do not write to them.
 
         A block is valid only until the same thread reads the next one, which may use the same memory.
         """
         if not 0 <= start < stop <= self.shape[0]:
             raise ValueError(f"rows {start} to {stop}: X has rows 0 to {self.shape[0]}")
         stored = self._stored(start, stop, self._columns)
-        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and said to be
+        with np.errstate(over="ignore"):  # overflow of float32 gives infinity, which is reported
             if sp.issparse(stored):
                 return scaled_columns(stored, self._factors, self.dtype)
             block = np.require(stored, self.dtype, ["C", "ALIGNED", "ENSUREARRAY"])
@@ -102,10 +102,10 @@ class RowSource(ABC):
         return block
 
     def read_finite(self, start: int, stop: int) -> Any:
-        """As `read`, and a ValueError that names the row and column of a NaN or an infinity."""
+        """Like `read`, but raise a ValueError with the row and column of a NaN or an infinity."""
         block = self.read(start, stop)
         values = block.data if sp.issparse(block) else block
-        # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
+        # If all entries are finite, so is the sum, unless it overflows: one pass, no boolean array.
         with np.errstate(over="ignore", invalid="ignore"):
             total = np.sum(values)
         if np.isfinite(total) or np.isfinite(values).all():
@@ -124,7 +124,7 @@ class RowSource(ABC):
         )
 
     def cuts(self, rows: int) -> list[int]:
-        """0 = c_0 < … < c_B = n: blocks of about `rows` rows, on edges of the storage where it can be.
+        """Return 0 = c_0 < … < c_B = n: blocks of about `rows` rows, on edges of the storage if possible.
 
         Chunks of the storage are joined up to `rows` rows; only those above 1.5 · `rows` are divided.
         """
@@ -139,7 +139,7 @@ class RowSource(ABC):
         return [*cuts, last] if last > cuts[-1] else cuts
 
     def select(self, columns: Sequence[int]) -> Self:
-        """The same rows, and of the columns those at these positions."""
+        """Return the same rows with the columns at these positions."""
         chosen = [int(j) for j in columns]
         stored = chosen if self._columns is None else [self._columns[j] for j in chosen]
         names = None if self.names is None else [self.names[j] for j in chosen]
@@ -149,12 +149,12 @@ class RowSource(ABC):
         return self._but(shape=shape, names=names, row_size=size, _columns=stored, _factors=factors)
 
     def scaled(self, factors: Any) -> Self:
-        """The same with its columns multiplied by factors (p,), block by block as it is read."""
+        """Return the same rows with columns multiplied by factors (p,) when a block is read."""
         factors = np.asarray(factors, dtype=self.dtype)
         return self._but(_factors=factors if self._factors is None else self._factors * factors)
 
     def settled(self, dtype: Any = None) -> Self:
-        """The same source with its `dtype`: as asked, or float64 unless the storage is float32."""
+        """Return the source with this `dtype`; None is float64, or float32 if the storage is float32."""
         stored = self.stored_type
         if dtype is None:
             dtype = np.float32 if stored == np.float32 else np.float64
@@ -163,7 +163,7 @@ class RowSource(ABC):
         return self._but(dtype=np.dtype(dtype))
 
     def _but(self, **changes: Any) -> Self:
-        """The same storage, seen otherwise."""
+        """Return the same storage with other attributes."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **changes)
         return other
@@ -173,12 +173,12 @@ class RowSource(ABC):
 
 
 def scaled_columns(X: Any, factors: np.ndarray | None, dtype: Any) -> Any:
-    """A CSR matrix with its columns multiplied by factors (p,), in `dtype`; positions are shared."""
+    """Return a CSR matrix with columns multiplied by factors (p,), in `dtype`; positions are shared."""
     if factors is None:
         return X if X.dtype == dtype else X.astype(dtype)
     factors = np.asarray(factors, dtype=dtype)
     data = np.empty(X.data.shape, dtype)
-    # Some at a time: NumPy makes positions of eight bytes each to look factors up.
+    # Some at a time, since NumPy needs eight bytes per position for the lookup.
     for start in range(0, len(data), _VALUES_AT_A_TIME):
         some = slice(start, start + _VALUES_AT_A_TIME)
         np.multiply(factors[X.indices[some]], X.data[some], out=data[some], casting="unsafe")
@@ -186,7 +186,7 @@ def scaled_columns(X: Any, factors: np.ndarray | None, dtype: Any) -> Any:
 
 
 def shared(kind: Any, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
-    """A sparse array on these very parts: constructors copy views of less than half an array."""
+    """Return a sparse array of these parts without copies; constructors copy views of small parts."""
     out = kind(shape, dtype=parts[0].dtype)
     out.data, out.indices, out.indptr = parts
     return out
@@ -200,13 +200,13 @@ def _is_float(dtype: Any) -> bool:
 
 
 def is_a(X: Any, module: str, name: str) -> bool:
-    """Whether X is an object of this class; who has one has its library loaded."""
+    """Return whether X is an object of this class, without importing its library."""
     loaded = sys.modules.get(module)
     return loaded is not None and isinstance(X, getattr(loaded, name))
 
 
 def contiguous(columns: list[int] | None) -> slice | None:
-    """The slice that these positions are, so that a storage need not gather them one by one."""
+    """Return these positions as a slice, if they are one: a storage reads it faster; otherwise None."""
     if columns is None:
         return slice(None)
     if columns and columns == list(range(columns[0], columns[0] + len(columns))):
@@ -215,14 +215,14 @@ def contiguous(columns: list[int] | None) -> slice | None:
 
 
 def two_dimensions(shape: tuple[int, ...]) -> tuple[int, int]:
-    """The shape (n, p), and a ValueError for any other."""
+    """Return the shape (n, p); raise a ValueError for any other."""
     if len(shape) != 2:
         raise ValueError(f"X: an array of 2 dimensions is required, got shape {tuple(shape)}")
     return shape[0], shape[1]
 
 
 def require_numbers(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of real numbers (or truth values), and a TypeError for any other."""
+    """Return a type of real numbers or booleans; raise a TypeError for any other."""
     if dtype.kind not in "biuf":
         raise TypeError(f"X: real numbers are required, got dtype {dtype}")
     return dtype
