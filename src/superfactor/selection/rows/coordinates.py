@@ -22,6 +22,7 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import CovariateEncoder, codes_inside, learn_inside
 from superfactor.estimators.inputs import take
 from superfactor.options import Options
+from superfactor.selection.rows.blocks import fold_type, taken
 from superfactor.selection.rows.preprocessing import fresh, has_gaps, quiet, scaler_of
 from superfactor.selection.rows.range import LONGEST, longest_in, shortened, too_long
 from superfactor.spectrum import DataMatrix, compress
@@ -160,7 +161,9 @@ class FoldRows:
         X = shortened(self.X, LONGEST / self.n_samples)
         _refuse_nothing(X, self.centred)
         everyone = np.arange(self.n_samples)
-        if self._changed:
+        if self._keeps_columns(self.n_samples):
+            rows = self._taken(X, everyone, everyone[:0])[0]
+        elif self._changed:
             rows = short_rows(self._preprocessed(X, X[:0], everyone)[0])
         else:
             rows = short_rows(X, self._gram if X is self.X else None)
@@ -189,6 +192,8 @@ class FoldRows:
         covariates = self._of(self.covariates, train, test)
         if covariates is not None:
             covariates = self._scaled(*covariates, train)
+        if self._keeps_columns(len(train)):
+            return self._taken(self.X, train, test), covariates
         inside, outside = (take(self.X, at, axis=0) for at in (train, test))
         short = shortened(outside, LONGEST)
         if self._changed:
@@ -200,6 +205,18 @@ class FoldRows:
             long = np.flatnonzero(np.isin(test, self._long))
             products[long] = _products(take(short, long, axis=0), inside)
         return self._scaled(*sealed(inside, short, gram, products), train), covariates
+
+    def _keeps_columns(self, n_train: int) -> bool:
+        """Return whether folds of so many training samples have the columns of X, and no coordinates instead."""
+        if self._sparse or self.imputer is not None or self._gram is not None:
+            return False
+        return not Options().compression_pays((n_train, self.n_factorized))
+
+    def _taken(self, X: Any, train: Any, test: Any) -> Pair:
+        """Return rows of X at `train` and at `test`, scaled by the former, without other copies of them."""
+        scaler = scaler_of(self.preprocess, sparse=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # the fit refuses what it cannot use
+            return taken(X, train, test, scaler, self.weight, fold_type(self.X, self.preprocess))
 
     def _of(self, block: Any, train: Any, test: Any) -> Pair | None:
         """Covariates at `train` and `test`, missing numbers replaced by the median of those at `train`."""

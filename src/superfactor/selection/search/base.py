@@ -138,15 +138,14 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         _check_splits(splits, outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
-        rows = data.rows.factorized(data.target.given.marked)
-        self.scree_ = _scree(rows, data.weight, largest)
+        units = self._measured(base, data, largest)
         points = grid.candidates(
             self.n_components,
             self.model,
             self.xi,
             self.lam,
             steps=outcome.steps,
-            units=_units(base, rows, data),
+            units=units,
             n_outputs=outcome.n_outputs(data.target),
             largest=largest,
         )
@@ -196,6 +195,12 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             )
         progress.end()
         return self
+
+    def _measured(self, base: Any, data: Prepared, largest: int) -> WeightUnits:
+        """Set ``scree_`` and return the units of the grid; both need all rows preprocessed, folds do not."""
+        rows = data.rows.factorized(data.target.given.marked)
+        self.scree_ = _scree(rows, data.weight, largest)
+        return _units(base, rows, data)
 
     def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
         """Fill the board, until somebody wants to stop: True if that was by Ctrl-C."""
