@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
     from superfactor.spectrum.rows import row_blocks
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 __all__ = [
     "SMFClassifier",
