@@ -1,4 +1,4 @@
-"""Counts, expression without logarithm, and scaled expression are told from log-normalised expression."""
+"""The data check recognises counts, expression without logarithm, and scaled expression."""
 
 import warnings
 
@@ -18,7 +18,7 @@ SAID |= {"scaled": "looks scaled", "clipped": "looks scaled", "not centred": "lo
 
 
 def forms():
-    """One table of counts (N, P), some genes rare, in the forms that scanpy gives it."""
+    """One table of counts (N, P) with some rare genes, in the forms that scanpy produces."""
     rng = np.random.default_rng(0)
     depth, rate = rng.lognormal(0, 0.3, (N, 1)), rng.lognormal(-1.5, 1.5, P)
     counts = rng.poisson(depth * rate * rng.gamma(1.0, size=(N, P)))
@@ -43,7 +43,7 @@ def line(X, **given):
 
 @pytest.mark.parametrize("form", list(SAID))
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_matrix])
-def test_each_form_is_told(form, store):
+def test_each_form_is_recognised(form, store):
     X = forms()[form].astype(np.float32)
     found = line(store(X))
     assert (found is None) if SAID[form] is None else (SAID[form] in found and "\n" not in found)
@@ -52,7 +52,7 @@ def test_each_form_is_told(form, store):
         assert line(store(X), layer="raw").startswith("layer 'raw': ")
 
 
-def test_other_measurements_are_left_alone():
+def test_no_warning_for_other_measurements():
     rng = np.random.default_rng(0)
     for X in (
         rng.integers(0, 3, (N, P)),
@@ -62,14 +62,14 @@ def test_other_measurements_are_left_alone():
         assert line(X.astype(float)) is None
 
 
-def test_small_logarithms_of_many_cells_of_one_type_first():
+def test_cells_sorted_by_type():
     log = forms()["log"]
     assert line(log[np.argsort(log[:, 0])]) is None
     scaled = forms()["clipped"]
     assert "looks scaled" in line(scaled[np.argsort(scaled[:, 0])])
 
 
-def test_it_is_a_warning_and_says_what_to_do():
+def test_warning_contains_advice():
     made = forms()
     adata = anndata.AnnData(made["log"], layers={"counts": made["counts"], "scaled": made["scaled"]})
     adata.obs["kind"] = np.where(made["log"][:, 0] > np.median(made["log"][:, 0]), "a", "b")
@@ -82,7 +82,7 @@ def test_it_is_a_warning_and_says_what_to_do():
         sfa.tl.smf(adata, "kind", n_components=1, layer="scaled", scale=True, certify=None)
 
 
-def test_of_a_file_some_rows_are_read(tmp_path, monkeypatch):
+def test_only_some_rows_of_a_file_are_read(tmp_path, monkeypatch):
     counts = np.tile(forms()["counts"], (5, 1)).astype(np.float32)
     adata = anndata.AnnData(sp.csr_matrix(counts))
     adata.write_h5ad(tmp_path / "x.h5ad")

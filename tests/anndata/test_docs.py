@@ -1,4 +1,4 @@
-"""The page about scanpy runs and says what is printed."""
+"""The code of the scanpy page runs and prints what the page shows."""
 
 import doctest
 from pathlib import Path

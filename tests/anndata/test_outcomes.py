@@ -1,4 +1,4 @@
-"""Outcomes of every kind from obs: the same numbers as the estimators on plain arrays, also from a file."""
+"""Outcomes of every kind from obs, compared with the estimators on plain arrays, also from a file."""
 
 import warnings
 
@@ -66,7 +66,7 @@ def kinds():
 
 
 def said_by(model, X, table):
-    """Plain predictions (n, k): probabilities where there are any."""
+    """Predictions (n, k) of the estimator: probabilities if there are any."""
     method = getattr(model, "predict_proba", model.predict)
     found = np.asarray(method(X, covariates=table))
     return found.reshape(len(found), -1)
@@ -74,7 +74,7 @@ def said_by(model, X, table):
 
 @pytest.mark.parametrize("covariates", [(), ("sex",)])
 @pytest.mark.parametrize("kind", list(kinds()))
-def test_what_is_written_is_the_estimators(adata, kind, covariates, tmp_path):
+def test_written_values_equal_the_estimator(adata, kind, covariates, tmp_path):
     asked, estimator, y, columns = kinds()[kind]
     adata.obs["some"] = adata.obs["age"].where(np.arange(N) % 4 > 0)
     sfa.tl.smf(adata, **asked, n_components=2, covariates=covariates)
@@ -96,7 +96,7 @@ def test_what_is_written_is_the_estimators(adata, kind, covariates, tmp_path):
     np.testing.assert_allclose(view.scores, adata.obsm["X_smf"])
 
 
-def test_counts_are_those_of_poisson(adata):
+def test_counts_equal_poisson_regression(adata):
     sfa.tl.smf(adata, "visits", task="counts", n_components=2)
     plain = SMFRegressor(2, loss="poisson").fit(adata.X, adata.obs["visits"])
     np.testing.assert_allclose(adata.obs["smf_predicted"], plain.predict(adata.X), rtol=1e-4)
@@ -105,7 +105,7 @@ def test_counts_are_those_of_poisson(adata):
     np.testing.assert_allclose(adata.obs["again_predicted"], adata.obs["smf_predicted"], rtol=1e-5)
 
 
-def test_few_whole_numbers_are_classes_and_it_is_said(adata):
+def test_few_whole_numbers_are_classes_with_a_warning(adata):
     message = r"label='visits': whole numbers .* classes without an order; task='regression' .*task='counts'"
     with pytest.warns(UserWarning, match=message):
         sfa.tl.smf(adata, "visits", n_components=2, certify=None)
@@ -118,7 +118,7 @@ def test_few_whole_numbers_are_classes_and_it_is_said(adata):
     assert adata.uns["smf"]["kind"] == "classes"
 
 
-def test_words_of_events_and_columns_the_wrong_way_round(adata):
+def test_event_words_and_swapped_columns(adata):
     sfa.tl.smf(adata, time="time", event="dead", n_components=2)
     expected = adata.obs["smf_risk"]
     adata.obs["status"] = adata.obs["status"].astype("category")
@@ -129,7 +129,7 @@ def test_words_of_events_and_columns_the_wrong_way_round(adata):
     np.testing.assert_allclose(adata.obs["swapped_risk"], expected, rtol=1e-6)
 
 
-def test_the_rank_is_chosen_by_the_search(adata, tmp_path):
+def test_search_chooses_the_rank(adata, tmp_path):
     sfa.tl.smf(adata, "ill", n_components="auto")
     y = adata.obs["ill"].to_numpy()
     search = SMFClassifierCV(preprocess=None, impute=None).fit(adata.X, y)
@@ -147,11 +147,11 @@ def test_the_rank_is_chosen_by_the_search(adata, tmp_path):
     assert set(adata.uns["smf"]["search"]["candidates"]["n_components"]) == {1, 3}
 
 
-def test_what_is_refused(adata):
+def test_invalid_input(adata):
     cases = [
         ({}, "label: a column of adata.obs is required, or several, or time= and event="),
-        ({"time": "time"}, "event=None: time= needs it"),
-        ({"label": "age", "time": "time", "event": "dead"}, "label: time= and event= are an outcome"),
+        ({"time": "time"}, "event=None: time= requires it"),
+        ({"label": "age", "time": "time", "event": "dead"}, "label: with time= and event= it must be None"),
         ({"label": "age", "task": "numbers"}, "task='numbers': one of 'classes', 'regression'"),
         ({"label": "age", "event_word": "dead"}, "event_word: it is for survival times"),
         ({"label": ["age", "sex"]}, "label: 'sex' holds neither numbers nor yes and no"),
@@ -166,5 +166,5 @@ def test_what_is_refused(adata):
             sfa.tl.smf(adata, **given)
         assert "\n" not in str(raised.value)
     sfa.tl.smf(adata, "age", n_components=2)
-    with pytest.raises(ValueError, match="predicts 'age', which are no classes to rank markers of"):
+    with pytest.raises(ValueError, match="predicts 'age', but classes are required to rank markers"):
         sfa.tl.rank_genes_smf(adata)

@@ -1,4 +1,4 @@
-"""Plots of an AnnData against those of the estimator."""
+"""Plots of an AnnData, compared with those of the estimator."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def adata(fitted):
     plt.close("all")
 
 
-def test_the_view_is_that_of_the_estimator(adata):
+def test_view_equals_that_of_the_estimator(adata):
     model = SMFClassifier(3, lam=adata.uns["smf"]["lam"]).fit(adata.X, adata.obs["kind"])
     expected, view = factor_view(model), sfa.pl.factor_view(adata, gene_symbols="symbol")
     assert_same_view(view, expected)
@@ -55,7 +55,7 @@ def assert_same_view(view, expected):
     assert view.outputs == expected.outputs and view.classes == expected.classes
 
 
-def test_the_view_survives_a_file_and_a_part_of_the_genes(adata, tmp_path):
+def test_view_from_a_file_and_from_some_genes(adata, tmp_path):
     sfa.tl.smf(adata, "kind", n_components=3, rotation="varimax")
     expected = sfa.pl.factor_view(adata)
     adata.write_h5ad(tmp_path / "kinds.h5ad")
@@ -72,7 +72,7 @@ def test_factors_show_the_names_of_genes(adata):
 
 
 @pytest.mark.parametrize("by", ["correlation", "weight"])
-def test_bars_are_what_was_written(adata, by):
+def test_bars_equal_the_written_values(adata, by):
     display = sfa.pl.factors(adata, n=13, by=by, max_factors=1)
     place = {"correlation": "SMF", "weight": "SMF_weights"}[by]
     column = adata.varm[place][:, 0]
@@ -90,7 +90,7 @@ def test_cells_of_the_fit_have_no_ellipses(adata):
     assert len(sfa.pl.samples(new).ellipses_) == 3
 
 
-def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):
+def test_colours_are_those_of_scanpy_and_grey_without_label(adata):
     adata.obs.loc[adata.obs_names[:20], "kind"] = np.nan
     display = sfa.pl.samples(adata, factors=(1, 3))
     kinds = adata.obs["kind"]
@@ -102,11 +102,11 @@ def test_cells_have_the_colours_of_scanpy_and_grey_without_label(adata):
 
 
 def drawn(display):
-    """The number of cells by what they are called."""
+    """Number of cells by their name in the plot."""
     return {name: len(points.get_offsets()) for name, points in display.points_.items()}
 
 
-def test_along_one_factor_cells_without_a_label_have_a_row_of_their_own(adata):
+def test_cells_without_a_label_have_a_separate_row(adata):
     adata.obs.loc[adata.obs_names[:20], "kind"] = np.nan
     display = sfa.pl.samples(adata, factors=1)
     counts = adata.obs["kind"].value_counts()
@@ -123,7 +123,7 @@ def test_along_one_factor_cells_without_a_label_have_a_row_of_their_own(adata):
 
 
 @pytest.mark.parametrize("factors", [1, (1, 2)])
-def test_a_value_that_stands_for_no_label_is_no_class(adata, factors):
+def test_unlabeled_value_is_no_class(adata, factors):
     adata.obs["known"] = adata.obs["kind"].astype(str).where(np.arange(adata.n_obs) % 3 > 0, "?")
     adata.obs["known"] = adata.obs["known"].astype("category")
     sfa.tl.smf(adata, "known", n_components=2, unlabeled="?")
@@ -144,19 +144,19 @@ def test_numbers_that_were_fitted_as_classes_are_classes(adata, kind):
     assert {float(name): count for name, count in found.items()} == counts.to_dict()
 
 
-def test_projected_cells_are_drawn_by_their_prediction(adata):
+def test_projected_cells_are_coloured_by_their_prediction(adata):
     new = anndata.AnnData(adata.X[:50])
     sfa.tl.project(new, adata)
     display = sfa.pl.samples(new)
     assert sum(len(points.get_offsets()) for points in display.points_.values()) == 50
 
 
-def test_numbers_are_shades(adata):
+def test_numbers_have_a_colour_scale(adata):
     adata.obs["age"] = np.linspace(0, 1, adata.n_obs)
     assert list(sfa.pl.samples(adata, color="age").points_) == ["all"]
 
 
-def test_without_a_fit_it_says_so(adata):
+def test_error_without_a_fit(adata):
     with pytest.raises(ValueError, match=r"no uns\['other'\]; superfactor.anndata.tl.smf writes"):
         sfa.pl.factors(adata, key="other")
     with pytest.raises(ValueError, match=r"no obsm\['X_other'\]"):
@@ -181,7 +181,7 @@ def test_cells_are_coloured_by_a_gene(adata):
         sfa.pl.samples(adata, color="gone")
 
 
-def test_the_colour_is_the_outcome_of_any_kind(adata):
+def test_colours_show_outcomes_of_any_kind(adata):
     rng = np.random.default_rng(0)
     adata.obs["number"] = adata.X[:, 0] + 0.1 * rng.normal(size=adata.n_obs)
     adata.obs["seen"] = rng.random(adata.n_obs) < 0.7

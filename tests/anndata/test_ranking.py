@@ -1,4 +1,4 @@
-"""Markers in scanpy's form: against plain statistics, and read by scanpy itself."""
+"""Markers in scanpy's form, compared with plain statistics and read by scanpy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cells(n_types=3):
 
 
 def table_of(adata, group, key="rank_genes_groups"):
-    """One group of what was written, genes in the order of ``var``."""
+    """Written values of one group, with genes in the order of ``var``."""
     columns = ("names", "scores", "logfoldchanges", "pvals", "pvals_adj")
     table = pd.DataFrame({name: adata.uns[key][name][group] for name in columns})
     return table.set_index("names").loc[[name for name in adata.var_names if name in set(table["names"])]]
@@ -72,7 +72,7 @@ def assert_ranked(adata, X, y, model, fitted):
 
 
 @pytest.mark.parametrize(("n_types", "scale"), [(2, True), (3, False)])
-def test_scores_are_those_of_plain_statistics(n_types, scale):
+def test_scores_equal_plain_statistics(n_types, scale):
     adata = cells(n_types)
     sfa.tl.smf(adata, "kind", n_components=2, scale=scale)
     assert sfa.tl.rank_genes_smf(adata) is None
@@ -99,7 +99,7 @@ def test_cells_without_a_label_and_genes_left_out():
     assert len(adata.uns["markers"]["names"]) == 12
 
 
-def test_it_survives_a_file(tmp_path):
+def test_ranking_survives_a_file(tmp_path):
     adata = cells()
     adata.layers["log"] = adata.X.copy()
     sfa.tl.smf(adata, "kind", n_components=2, model="feature", layer="log")
@@ -141,7 +141,7 @@ def test_some_groups_and_copies():
 
 @pytest.fixture(scope="module")
 def blood():
-    """700 cells that scanpy brings along, log-normalised."""
+    """700 log-normalised cells that are included in scanpy."""
     sc = pytest.importorskip("scanpy")
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     adata.raw = None
@@ -150,7 +150,7 @@ def blood():
     return adata
 
 
-def test_markers_of_blood_cells_are_those_of_the_textbook(blood):
+def test_markers_of_blood_cells_are_the_known_ones(blood):
     names = pd.DataFrame(blood.uns["rank_genes_groups"]["names"])
     first = names.head(10)
     known = {
@@ -170,7 +170,7 @@ def test_markers_of_blood_cells_are_those_of_the_textbook(blood):
     assert scores["C1QA"] < 0 < table_of(blood, "CD14+ Monocyte")["scores"]["C1QA"]
 
 
-def test_the_structure_is_that_of_scanpy(blood):
+def test_structure_equals_that_of_scanpy(blood):
     sc = pytest.importorskip("scanpy")
     options = {"method": "wilcoxon", "tie_correct": True, "use_raw": False, "key_added": "scanpy"}
     sc.tl.rank_genes_groups(blood, "bulk_labels", **options)
@@ -191,7 +191,7 @@ def test_the_structure_is_that_of_scanpy(blood):
     assert table["names"].iloc[0] == "CD79A" and len(table) > 5
 
 
-def test_scanpy_draws_it(blood):
+def test_scanpy_plots_the_ranking(blood):
     sc = pytest.importorskip("scanpy")
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""The page and the stable genes of an AnnData are those of the estimator on the same arrays."""
+"""The page and the stable genes of an AnnData, compared with the estimator on the same arrays."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def adata():
 
 
 @pytest.mark.parametrize("label", ["kind", "number"])
-def test_stable_genes_are_those_of_the_estimator(adata, label, tmp_path):
+def test_stable_genes_equal_the_estimator(adata, label, tmp_path):
     adata.obs["number"] = 3.0 * adata.X[:, 0] + adata.X[:, 6]
     given = {"class_weight": {"a": 2.0}} if label == "kind" else {}
     sfa.tl.smf(adata, label, n_components=2, mask_var="used", covariates="site", **given)
@@ -55,7 +55,7 @@ def test_stable_genes_are_those_of_the_estimator(adata, label, tmp_path):
     np.testing.assert_allclose(again.uns["smf_stable"]["table"]["share"], plain.table["share"])
 
 
-def test_the_page_is_that_of_the_estimator(adata, tmp_path):
+def test_page_equals_that_of_the_estimator(adata, tmp_path):
     pytest.importorskip("jinja2")
     sfa.tl.smf(adata, "kind", n_components=2, covariates="site")
     quick = {"held_out": False, "stable": False, "nearness": False}
@@ -73,7 +73,7 @@ def test_the_page_is_that_of_the_estimator(adata, tmp_path):
         sfa.tl.report(adata, tmp_path / "nowhere" / "x.html")
 
 
-def test_groups_are_known_of_every_cell(adata):
+def test_every_cell_needs_a_group(adata):
     sfa.tl.smf(adata, "kind", n_components=2)
     adata.obs["donor"] = adata.obs["donor"].where(adata.obs["donor"] > 0)
     with pytest.raises(ValueError, match="groups='donor': a group of every cell is required"):

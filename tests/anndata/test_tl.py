@@ -1,4 +1,4 @@
-"""AnnData against the estimator on the same arrays."""
+"""AnnData tools, compared with the estimator on the same arrays."""
 
 import warnings
 
@@ -57,7 +57,7 @@ def centred(scores):
 
 
 @pytest.mark.parametrize(("model", "covariates"), [("filter", ["age", "donor"]), ("feature", ())])
-def test_what_is_written_is_the_estimators(adata, model, covariates):
+def test_written_values_equal_the_estimator(adata, model, covariates):
     assert sfa.tl.smf(adata, "cell_type", n_components=3, model=model, covariates=covariates) is None
     table = adata.obs[list(covariates)] if covariates else None
     plain = fitted(adata.X, adata, model=model, covariates=table)
@@ -97,7 +97,7 @@ def test_genes_have_their_correlations_with_the_scores(adata, model, rotation):
 
 
 @pytest.mark.parametrize(("store", "scale"), [("sparse", True), ("dense", False), ("int sparse", False)])
-def test_on_disk_as_in_memory(adata, store, scale, tmp_path):
+def test_results_on_disk_equal_those_in_memory(adata, store, scale, tmp_path):
     X = adata.X if "int" not in store else adata.layers["counts"]
     adata.X = X.toarray() if "dense" in store else X
     adata.write_h5ad(tmp_path / "cells.h5ad")
@@ -131,7 +131,7 @@ def test_sparse_stays_sparse(adata, monkeypatch):
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-def test_everything_survives_a_file(adata, model, tmp_path):
+def test_results_survive_a_file(adata, model, tmp_path):
     adata.uns["cell_type_colors"] = ["red", "green", "blue"]
     options = {"n_components": 3, "model": model, "covariates": ["age", "donor"], "scale": True}
     sfa.tl.smf(adata, "cell_type", **options, class_weight={"B": 2.0})
@@ -152,11 +152,11 @@ def test_everything_survives_a_file(adata, model, tmp_path):
         assert (new.obs["smf_predicted"][::-1] == adata.obs["smf_predicted"]).all()
 
 
-def test_what_version_1_0_wrote_is_refused(adata):
+def test_results_of_version_1_0_are_refused(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3)
     kept = adata.uns["smf"]["model"]
     kept["arrays"] = {"coef": kept["arrays"]["factor_coef"][1:], "components": kept["arrays"]["components"]}
-    message = r"uns\['smf'\]: superfactor .* wrote it, without .* has to fit again"
+    message = r"uns\['smf'\]: superfactor .* wrote it, without .*tl\.smf again"
     for job in (
         lambda: sfa.tl.project(adata, adata),
         lambda: sfa.tl.project(adata, adata.uns["smf"]),
@@ -167,7 +167,7 @@ def test_what_version_1_0_wrote_is_refused(adata):
         assert "\n" not in str(caught.value)
 
 
-def test_genes_that_new_cells_lack_count_as_zero(adata):
+def test_missing_genes_of_new_cells_are_zero(adata):
     sfa.tl.smf(adata, "cell_type", n_components=3, scale=True)
     new = adata[:, 8:].copy()
     with pytest.warns(UserWarning, match=r"20\.0% of the model's 40 genes are missing"):
@@ -180,7 +180,7 @@ def test_genes_that_new_cells_lack_count_as_zero(adata):
         sfa.tl.project(adata[:, 21:].copy(), adata)
 
 
-def test_highly_variable_genes_are_those_used(adata):
+def test_highly_variable_genes_are_used(adata):
     adata.var["highly_variable"] = np.arange(P) % 2 == 0
     sfa.tl.smf(adata, "cell_type", n_components=3)
     for place in ("SMF", "SMF_weights"):
@@ -218,7 +218,7 @@ def test_copies_and_views(adata):
 
 
 @pytest.mark.parametrize("kind", ["int", "bool", "category of numbers"])
-def test_labels_of_any_kind(adata, kind, tmp_path):
+def test_labels_of_any_type(adata, kind, tmp_path):
     codes = adata.obs["cell_type"].cat.codes
     adata.obs["label"] = {
         "int": codes.astype(int),
@@ -254,7 +254,7 @@ def test_cells_without_a_label_are_predicted(adata, kind, missing, tmp_path):
     adata.write_h5ad(tmp_path / "some.h5ad")
 
 
-def test_gaps_in_covariates_are_filled_as_at_the_fit(adata, tmp_path):
+def test_missing_covariates_are_filled_as_at_the_fit(adata, tmp_path):
     adata.obs["age"] = adata.obs["age"].where(np.arange(N) % 5 > 0)
     sfa.tl.smf(adata, "cell_type", n_components=3, covariates=["age", "donor"])
     table = adata.obs[["age", "donor"]]
@@ -287,7 +287,7 @@ def test_one_modality_of_several(adata):
         sfa.tl.project(new, alone, mod="rna")
 
 
-def test_what_is_refused(adata, tmp_path):
+def test_invalid_input(adata, tmp_path):
     adata.write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
     column = adata.copy()
@@ -298,7 +298,7 @@ def test_what_is_refused(adata, tmp_path):
     cases = [
         (lambda: sfa.tl.smf(adata, "kind"), "label='kind': no such column in adata.obs"),
         (lambda: sfa.tl.smf(adata, "cell_type", layer="z"), "layer='z': no such layer; 'counts'"),
-        (lambda: sfa.tl.smf(twice, "cell_type"), "'gene' is there twice"),
+        (lambda: sfa.tl.smf(twice, "cell_type"), "'gene' occurs twice"),
         (lambda: sfa.tl.smf(adata, "cell_type", covariates="bmi"), "covariates='bmi': no such"),
         (lambda: sfa.tl.smf(adata, "cell_type", mask_var=[True]), "for each of 40 genes"),
         (lambda: sfa.tl.smf(adata, "cell_type", mask_var="x"), "mask_var='x': no such column"),

@@ -19,13 +19,13 @@ BEFORE_1_9 = parse_version(sklearn.__version__) < parse_version("1.9")
 class Survival(SMFSurvival):
     """Use scikit-learn's y, numbers or classes, as times; the largest values are censored."""
 
-    def _given(self, y, X):
+    def _checked_y(self, y, X):
         if y is not None:
             time = np.asarray(as_numpy(y))
             type_of_target(time, raise_unknown=True)
             time = time.astype(float).reshape(len(time), -1)[:, 0]
             y = np.column_stack([time < time.max(), time - time.min()])
-        return super()._given(y, X)
+        return super()._checked_y(y, X)
 
 
 # These checks are about the contract, not the optimum: one start, no certificate. The feature model

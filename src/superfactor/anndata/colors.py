@@ -1,4 +1,4 @@
-"""What cells are coloured by: a column of ``obs``, a gene, or the outcome of a fit."""
+"""Values that colour cells: a column of ``obs``, a gene, or the outcome of a fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from superfactor.estimators.targets import survival_y
 
 
 def default(adata: Any, key: str, own: list[str]) -> str:
-    """The outcome of a fit, whose columns are `own`; else the first column of what was predicted."""
+    """Return the default: the first column `own` of a fit's outcome, or the first predicted column."""
     if own:
         return own[0]
     predicted = [name for name in adata.obs if str(name).startswith((f"{key}_predicted", f"{key}_risk"))]
@@ -21,12 +21,12 @@ def default(adata: Any, key: str, own: list[str]) -> str:
 
 
 def column(data: Any, adata: Any, name: str, layer: str | None, use_raw: bool | None) -> Any:
-    """A Series (n,): a column of ``obs``, or the expression of a gene."""
+    """Return a column of ``obs``, or the expression of a gene, as a Series (n,)."""
     raw = adata.raw
     if use_raw and raw is None:
         raise ValueError("use_raw=True: adata.raw is None; leave it out")
     if use_raw and layer is not None:
-        raise ValueError(f"layer={layer!r}: use_raw=True takes adata.raw; one of the two is required")
+        raise ValueError(f"layer={layer!r}: use_raw=True uses adata.raw; only one of the two is allowed")
     of_raw = raw is not None and layer is None if use_raw is None else bool(use_raw)
     genes = raw.var_names if of_raw else adata.var_names
     if name in adata.obs or (data is not adata and name in data.obs):
@@ -46,16 +46,16 @@ def column(data: Any, adata: Any, name: str, layer: str | None, use_raw: bool | 
 
 
 def known(column: Any, fit: Any) -> Any:
-    """Which cells (n,) have a value; of the outcome of a fit, one that is a value."""
+    """Return which cells (n,) have a value; for the outcome of a fit, without its `unlabeled` value."""
     there = column.notna().to_numpy()
     mark = None if fit is None else fit["params"].get("unlabeled")
     return there if mark is None else there & (column.astype(object) != mark).to_numpy()
 
 
 def classes(column: Any, values: Any, known: Any, fit: Any) -> tuple[list[str] | None, Any]:
-    """The classes in the order of the legend, and that of each cell; of numbers None, and themselves.
+    """Return the classes in the order of the legend, and the class of each cell; for numbers None and values.
 
-    Numbers that a fit has taken for classes are classes: 1 and, beside cells without a label, 1.0.
+    Numbers that were fitted as classes are classes: 1, and also 1.0 in a column with missing labels.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -74,7 +74,7 @@ def classes(column: Any, values: Any, known: Any, fit: Any) -> tuple[list[str] |
 
 
 def events(data: Any, adata: Any, asked: OutcomeRequest) -> Any:
-    """Of the outcome of a fit: who had an event (n,), bool; None where it is no survival."""
+    """Return which cells had an event (n,), bool; None if the outcome of the fit is not survival."""
     if asked.time is None:
         return None
     time, event = (cells.column(data, adata, name, "color").astype(object) for name in asked.columns)
@@ -82,7 +82,7 @@ def events(data: Any, adata: Any, asked: OutcomeRequest) -> Any:
 
 
 def palette(adata: Any, color: str, column: Any) -> dict[str, str]:
-    """What scanpy has chosen, if it has."""
+    """Return the colours that scanpy has set, if any."""
     chosen = adata.uns.get(f"{color}_colors")
     if chosen is None or not hasattr(column, "cat"):
         return {}

@@ -1,4 +1,4 @@
-"""One fit: the estimator or search that the kind of outcome takes, and what is written of it."""
+"""Fits: the estimator or search for a kind of outcome, the record of a search, and repeated fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from superfactor.estimators.parameters import check_parameters, choose_solver
 from superfactor.interpretation.models import fitted_model
 from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
 
-# By kind of outcome: what fits it at a given rank, and what chooses the rank.
+# By kind of outcome: the estimator for a given rank, and the search that chooses the rank.
 _ESTIMATORS: dict[str, Callable[..., Any]] = {
     "classes": SMFClassifier,
     "flags": SMFClassifier,
@@ -35,22 +35,22 @@ _SEARCHES: dict[str, Callable[..., Any]] = {
 
 
 def check_given(parameters: dict[str, Any]) -> None:
-    """Parameters that cannot be kept, or have another name here."""
+    """Raise a TypeError for parameters that cannot be stored, or have another name here."""
     if not isinstance(parameters.get("link", "logistic"), str):
         raise TypeError(
-            "link: 'logistic' or 'probit' is required; one of your own cannot be kept in an AnnData"
+            "link: 'logistic' or 'probit' is required; a custom link cannot be stored in an AnnData"
         )
     if "covariate_columns" in parameters:
         raise TypeError("covariate_columns: covariates=[…], columns of adata.obs, is required here")
 
 
 def is_searched(n_components: Any) -> bool:
-    """Whether the rank is to be chosen: "auto", or several to choose from."""
+    """Return whether the rank is chosen by a search: "auto", or several ranks."""
     return not np.isscalar(n_components) or isinstance(n_components, str)
 
 
 def estimator_for(outcome: CellOutcome, n_components: Any, **parameters: Any) -> Any:
-    """The estimator of a kind, or the search for one, with parameters that it has."""
+    """Return the estimator of a kind, or the search for one; a TypeError names unknown parameters."""
     makers = _SEARCHES if is_searched(n_components) else _ESTIMATORS
     maker = makers[outcome.kind]
     made: type[Any] = maker.func if isinstance(maker, partial) else maker  # type: ignore[assignment]
@@ -58,16 +58,16 @@ def estimator_for(outcome: CellOutcome, n_components: Any, **parameters: Any) ->
     strange = [name for name in parameters if name not in known]
     if strange:
         raise TypeError(
-            f"{strange[0]}: no parameter of superfactor.anndata.tl.smf, nor of {made.__name__}, which fits "
-            f"{' and '.join(map(repr, outcome.columns))}; it has {', '.join(sorted(known))}"
+            f"{strange[0]}: no parameter of superfactor.anndata.tl.smf or of {made.__name__}, which fits "
+            f"{' and '.join(map(repr, outcome.columns))}; its parameters are {', '.join(sorted(known))}"
         )
     if makers is _SEARCHES:
-        parameters = {"preprocess": None, "impute": None, **parameters}  # X is taken as it is
+        parameters = {"preprocess": None, "impute": None, **parameters}  # X is used unchanged
     return maker(n_components, **parameters)
 
 
 def reads_blocks(estimator: Any) -> bool:
-    """Whether the fit takes rows in blocks; others, and searches, take X as a whole."""
+    """Return whether the fit reads rows in blocks; searches and other fits need X in memory."""
     if not hasattr(estimator, "solver"):
         return False
     check_parameters(estimator)
@@ -76,7 +76,7 @@ def reads_blocks(estimator: Any) -> bool:
 
 
 def fitted(estimator: Any, X: Any, y: Any, table: Any, names: Any) -> tuple[Any, dict[str, Any] | None]:
-    """The fitted estimator, genes called by their names, and what the search says of its choice, or None."""
+    """Return the fitted estimator with gene names, and the record of the search, or None."""
     estimator.fit(X, y, covariates=table)
     chosen = fitted_model(estimator).estimator
     chosen.set_feature_names([str(name) for name in names])
@@ -84,7 +84,7 @@ def fitted(estimator: Any, X: Any, y: Any, table: Any, names: Any) -> tuple[Any,
 
 
 def _choice(search: Any) -> dict[str, Any]:
-    """What was chosen, and the score of every candidate, as a file holds it."""
+    """Return the choice and the score of every candidate, in types that a file can store."""
     results = search.cv_results_
     candidates = {
         name: np.asarray(results[f"param_{name}"]).astype(float) for name in ("n_components", "xi", "lam")
@@ -102,21 +102,21 @@ def _choice(search: Any) -> dict[str, Any]:
 
 
 def model_of(reference: Any, mod: str | None, key: str, said: str = "reference") -> Any:
-    """The dictionary that `smf` wrote."""
+    """Return the dictionary that `smf` wrote."""
     found = reference
     if not isinstance(reference, dict):
         found = cells.one_modality(reference, mod if hasattr(reference, "mod") else None).uns.get(key)
     if not isinstance(found, dict) or "model" not in found:
         raise ValueError(
-            f"{said}: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= says "
-            "what it is called"
+            f"{said}: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= is its "
+            "name"
         )
     record.check_age(found, f"{said}: uns[{key!r}]")
     return found
 
 
 def request_of(found: dict[str, Any]) -> OutcomeRequest:
-    """The outcome that a fit was asked for."""
+    """Return the outcome that was requested from a fit."""
     given, label = record.given_parameters(found), found["params"].get("label")
     several = label is not None and not isinstance(label, str)
     return OutcomeRequest(
@@ -127,7 +127,7 @@ def request_of(found: dict[str, Any]) -> OutcomeRequest:
 
 
 def known_data(given: Any, adata: Any, found: dict[str, Any]) -> tuple[Any, CellOutcome]:
-    """X (n, genes of the model), scaled as at the fit and in memory, and the outcome of the cells."""
+    """Return X (n, genes of the model) in memory, scaled as at the fit, and the outcome of the cells."""
     source = matrix.rows_of(matrix.stored_matrix(adata, found["params"].get("layer")))
     aligned = matrix.alignment(adata.var_names, found["model"], source.stored_type)
     outcome = read(given, adata, request_of(found), str(found.get("kind", "classes")))
@@ -135,7 +135,7 @@ def known_data(given: Any, adata: Any, found: dict[str, Any]) -> tuple[Any, Cell
 
 
 def refitted(given: Any, adata: Any, found: dict[str, Any]) -> tuple[Any, Any, CellOutcome, Any]:
-    """The model of a fit once more, with all that pages and resamples ask of it; X, outcome, covariates."""
+    """Fit a stored model again; return it with X, outcome and covariates, for pages and resamples."""
     X, outcome = known_data(given, adata, found)
     names = [str(name) for name in found["model"]["covariates"]]
     table = cells.covariate_table(given, adata, names)

@@ -1,4 +1,4 @@
-"""Plots of what `tl` has written."""
+"""Plots of the results of `tl`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from superfactor.plotting.samples import axis_names, check_factors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of cells without a label.
+# Name and colour of cells without a label.
 _UNLABELLED, _GREY = "unlabelled", "#D3D3D3"
 _TRAINING = "Cells of the fit: the model has seen their labels."
 
@@ -36,23 +36,24 @@ def factors(
     ax: Any = None,
     **kwargs: Any,
 ) -> FactorsDisplay:
-    """The genes that go with each factor, at both ends of it, under its coefficients.
+    """Plot the genes at both ends of each factor, and its coefficients.
 
-    Bars are correlations with the scores of the cells. A gene at the low end is lower in cells that are high
-    on the factor; it need not be a marker of the types that are low on it: `tl.rank_genes_smf` ranks those.
+    Bars are correlations with the scores of the cells. A gene at the low end has lower expression in cells
+    with high scores. It is not necessarily a marker of the types with low scores; `tl.rank_genes_smf` ranks
+    markers.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What ``tl.smf`` has written to.
+        With results of ``tl.smf``.
     n : int, default=5
-        Genes at each end.
+        Number of genes at each end.
     by : {"correlation", "weight"}, default="correlation"
-        What genes are chosen and drawn by: how they go with the factor, or how its score is computed.
+        Values that select genes and are plotted: correlations with the factor, or weights of its score.
     max_factors : int, optional
-        Only the first few, which contribute most to the prediction.
+        Plot only the first factors, which contribute most to the prediction.
     gene_symbols : str, optional
-        A column of ``adata.var`` to call genes by.
+        A column of ``adata.var`` with names of genes.
     markers : dict, DataFrame or path of a CSV, optional
         Known genes and a note on each.
     mod : str, optional
@@ -96,29 +97,29 @@ def samples(
     ax: Axes | None = None,
     **kwargs: Any,
 ) -> SamplesDisplay:
-    """Cells by their scores on two factors, or along one.
+    """Plot cells by their scores on two factors, or along one factor.
 
-    Colours are those of ``adata.uns[f"{color}_colors"]``, where scanpy has chosen some. (scanpy's own
-    ``sc.pl.embedding(adata, basis="smf")`` draws the same scores.)
+    Colours are those of ``adata.uns[f"{color}_colors"]`` if scanpy has set them. (scanpy's
+    ``sc.pl.embedding(adata, basis="smf")`` plots the same scores.)
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What ``tl.smf`` or ``tl.project`` has written to.
+        With results of ``tl.smf`` or ``tl.project``.
     color : column of ``adata.obs``, or gene, optional
-        Categories and words are classes, numbers are shades with a colour bar, and so is the expression of a
-        gene of ``adata.var_names``. By default the outcome of the fit (of several columns the first, of
-        survival the time, hollow where censored), or of projected cells what was predicted. Cells without a
-        value, or with that of ``unlabeled=``, are grey.
+        Categories and text are classes; numbers and the expression of a gene of ``adata.var_names`` have a
+        colour bar. The default is the outcome of the fit (the first of several columns; for survival the
+        time, with open symbols for censored cells), or the prediction for projected cells. Cells without a
+        value, or with the value of ``unlabeled=``, are grey.
     layer : str, optional
         The layer of a gene's expression.
     use_raw : bool, optional
-        Whether it is that of ``adata.raw``; None takes it where there is one and no layer is named.
+        Use the expression of ``adata.raw``; None uses it if it exists and no layer is given.
     factors : int or one or two of them, default=(1, 2)
         Numbers of the factors, from 1: columns of ``adata.obsm["X_smf"]``.
     ellipses : "auto" or bool, default="auto"
-        Draw the 95 % normal ellipse of each class. "auto" does so for projected cells only: a fit draws the
-        classes of its own cells apart, where there are many genes even if labels mean nothing.
+        Draw the 95 % normal ellipse of each class. "auto" draws it for projected cells only: a fit to many
+        genes separates the classes of its training cells even if labels are random.
     mod : str, optional
         Which modality of a MuData.
     key : str, default="smf"
@@ -161,12 +162,12 @@ def samples(
     events = None if fit is None else colors.events(given, adata, request_of(fit))
     points = scores[:, [j - 1 for j in chosen]]
     shown, palette = known, colors.palette(adata, color, column) if classes else None
-    if classes and len(chosen) == 1 and not known.all():  # a row of their own
+    if classes and len(chosen) == 1 and not known.all():  # unlabelled cells get a separate row
         classes, palette = [*classes, _UNLABELLED], {**(palette or {}), _UNLABELLED: _GREY}
         labels = np.where(known, labels, _UNLABELLED)
         shown = np.ones_like(known)
     order = np.flatnonzero(shown)
-    if not classes:  # the largest on top: where most cells have none of a gene, they would hide the others
+    if not classes:  # largest values on top; otherwise the many cells without expression would hide them
         order = order[np.argsort(labels[order].astype(float), kind="stable")]
     display = SamplesDisplay(
         points[order],
@@ -182,7 +183,7 @@ def samples(
     display.plot(ax, ellipses=ellipses, **kwargs)
     if not shown.all():
         there = points[~shown]
-        if len(chosen) == 1:  # the value is the height: they have none, and lie below
+        if len(chosen) == 1:  # cells without a value are plotted below the others
             low, high = (np.min(values[known]), np.max(values[known])) if known.any() else (0, 1)
             there = np.column_stack([there, np.full(len(there), low - 0.1 * (high - low))])
         look: dict[str, Any] = {"color": _GREY, "s": 12, "zorder": 0.4}
@@ -193,16 +194,16 @@ def samples(
 def factor_view(
     adata: Any, *, gene_symbols: str | None = None, mod: str | None = None, key: str = "smf"
 ) -> FactorView:
-    """The factors that ``tl.smf`` has written, as tables and plots of the package take them.
+    """Return the factors of ``tl.smf`` for the tables and plots of `superfactor.interpretation`.
 
     Parameters are those of `factors`.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What ``tl.smf`` has written to.
+        With results of ``tl.smf``.
     gene_symbols : str, optional
-        A column of ``adata.var`` to call genes by.
+        A column of ``adata.var`` with names of genes.
     mod : str, optional
         Which modality of a MuData.
     key : str, default="smf"
@@ -237,4 +238,4 @@ def factor_view(
 
 
 def _nothing_there(place: str) -> str:
-    return f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= says its name"
+    return f"adata: there is no {place}; superfactor.anndata.tl.smf writes it, and key= is its name"

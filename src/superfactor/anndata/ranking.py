@@ -1,9 +1,9 @@
 """Markers of each type of cells in the form of scanpy's ``rank_genes_groups``.
 
-A marker of a type is higher there than in all other cells, and carries its prediction: it goes with the
-log-odds of the type, and has a weight of that sign in them. Its score is d·r: d the difference of the means
-in standard deviations, r the correlation with the log-odds. A gene that is higher but does not carry the
-prediction has the score 0; one that is lower has d·|r|, below 0.
+A marker of a type has higher expression in it than in all other cells, and supports its prediction: its
+correlation with the log-odds of the type and its weight in them are positive. Its score is d·r, with d the
+difference of the means in standard deviations and r the correlation with the log-odds. A gene with higher
+expression that does not support the prediction has the score 0; a gene with lower expression has d·|r| < 0.
 """
 
 from __future__ import annotations
@@ -46,42 +46,43 @@ def rank_genes_smf(
 ) -> Any:
     """Rank genes as markers of each class of a fit, where ``sc.pl.rank_genes_groups`` looks for them.
 
-    First come genes that are higher in the class than in all other cells *and* carry its prediction: they go
-    with the log-odds of the class, and more of them makes the class more likely. Their score is d·r, above 0:
-    d the difference of the means in standard deviations, r the correlation with the log-odds. Genes that are
-    higher but do not carry the prediction have the score 0, genes that are lower one below 0.
+    The first genes have higher expression in the class than in all other cells *and* support its prediction:
+    they are correlated with the log-odds of the class, and higher expression makes the class more likely.
+    Their score is d·r > 0, with d the difference of the means in standard deviations and r the correlation
+    with the log-odds. Genes with higher expression that do not support the prediction have the score 0, and
+    genes with lower expression have a negative score.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What `tl.smf` has written to. Cells without a label are left out; X on disk is taken into memory.
+        With results of `tl.smf`. Cells without a label are left out; X on disk is read into memory.
     groups : "all" or list of classes, default="all"
-        Whose markers to rank; each is compared with all other cells.
+        Classes whose markers are ranked; each is compared with all other cells.
     n_genes : int, optional
-        How many to keep for each class. None keeps all genes of the fit.
+        Number of genes to keep for each class. None keeps all genes of the fit.
     mod : str, optional
         Which modality of a MuData.
     key : str, default="smf"
         ``key_added`` of `tl.smf`.
     key_added : str, default="rank_genes_groups"
-        The name of what is written, scanpy's by default; another one is ``key=`` of its functions.
+        Name of the results, by default that of scanpy; pass another one as ``key=`` to scanpy's functions.
     copy : bool, default=False
-        Leave `adata` as it is and return a copy with the results; needs X in memory.
+        Leave `adata` unchanged and return a copy with the results; requires X in memory.
 
     Returns
     -------
     copy : AnnData (MuData) or None
-        None where `adata` itself was written to: ``.uns["rank_genes_groups"]`` in scanpy's form. ``names``,
+        None if `adata` itself was changed: ``.uns["rank_genes_groups"]`` in scanpy's form. ``names``,
         ``scores``, ``logfoldchanges``, ``pvals`` and ``pvals_adj`` are record arrays with a field for each
-        class, the best genes first; ``params`` says how they came about. ``sc.pl.rank_genes_groups`` and its
-        relatives draw it, and ``sc.get.rank_genes_groups_df`` makes a table of it.
+        class, the best genes first; ``params`` has the parameters. ``sc.pl.rank_genes_groups`` and related
+        functions plot it, and ``sc.get.rank_genes_groups_df`` returns it as a table.
 
     Notes
     -----
-    ``pvals`` are of Mann and Whitney's test of the class against the rest, ``pvals_adj`` Benjamini and
-    Hochberg's q. They are of each gene by itself, and do not depend on the fit. Where labels were made of the
-    expression of the same genes, as by clustering, they are too small, here as in scanpy.
-    ``logfoldchanges`` are right where X are logarithms of 1 + expression. All figures are made of those of
+    ``pvals`` are those of the Mann–Whitney test of the class against the rest, ``pvals_adj`` the q-values of
+    Benjamini and Hochberg. They refer to single genes and do not depend on the fit. If labels were derived
+    from the expression of the same genes, for example by clustering, they are too small, as in scanpy.
+    ``logfoldchanges`` assume that X is log(1 + expression). All values are computed from those of
     `superfactor.interpretation.feature_effects`.
 
     Examples
@@ -102,8 +103,8 @@ def rank_genes_smf(
     if "categories" not in found:
         columns = ", ".join(map(repr, request_of(found).columns))
         raise ValueError(
-            f"key={key!r}: the model predicts {columns}, which are no classes to rank markers of; pl.factors "
-            "shows the genes of its factors"
+            f"key={key!r}: the model predicts {columns}, but classes are required to rank markers; "
+            "pl.factors shows the genes of its factors"
         )
     given, adata = cells.to_write_to(adata, mod, copy)
     known = [str(label) for label in found["categories"]]
@@ -131,39 +132,39 @@ def rank_genes_smf(
 
 
 def statistics(estimator: Any, X: Any, y: Any, groups: Sequence[str]) -> dict[str, DataFrame]:
-    """`feature_effects` of each of these groups against the rest, genes in the order of the model."""
+    """Return `feature_effects` of each group against the rest, with genes in the order of the model."""
     classes = [str(label) for label in estimator.classes_]
     table = of_every_class(feature_effects(estimator, X, y), classes)
     return {name: table[table["class"] == name] for name in groups}
 
 
 def marker_scores(table: DataFrame) -> np.ndarray:
-    """Of every gene for one group (genes,): above 0 for markers of it, below 0 for what it has less of."""
+    """Return the score of every gene for one group (genes,): positive for markers, negative if lower."""
     difference = table["difference_in_sd"]
     found = difference * table["correlation"].abs()
     return np.asarray(found.where((difference <= 0) | predicts_class(table), 0.0), dtype=float)
 
 
 def fold_changes(table: DataFrame, scales: Any, base: float | None) -> np.ndarray:
-    """log2 of the ratio of mean expressions, as scanpy has it (genes,), where X is log(1 + expression)."""
+    """Return log2 ratios of mean expressions (genes,) as in scanpy, for X = log(1 + expression)."""
     inside, rest = (
         np.expm1(np.asarray(table[name]) * scales * (1.0 if base is None else np.log(base)))
         for name in ("mean", "mean_rest")
     )
-    with np.errstate(divide="ignore", invalid="ignore"):  # of X below 0 there is none
+    with np.errstate(divide="ignore", invalid="ignore"):  # not defined for negative X
         return np.asarray(np.log2((inside + _LEAST) / (rest + _LEAST)))
 
 
 def as_records(
     tables: dict[str, DataFrame], scales: Any, base: float | None, n_genes: int | None
 ) -> dict[str, Any]:
-    """Record arrays with a field for each group, the best genes first."""
+    """Return record arrays with a field for each group, the best genes first."""
     import pandas as pd
 
     columns: dict[str, dict[str, Any]] = {name: {} for name in _TYPES}
     for group, table in tables.items():
         scores = marker_scores(table)
-        # Equal scores: the gene that differs more comes first.
+        # Ties of scores are ordered by the difference.
         order = np.lexsort((-np.asarray(table["difference_in_sd"]), -scores))[:n_genes]
         found = {
             "names": np.asarray(table["feature"], dtype=object),

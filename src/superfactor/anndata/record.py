@@ -1,4 +1,4 @@
-"""What `tl.smf` writes to ``uns``: plain values that an .h5ad file holds, and the model and view of them."""
+"""The record that `tl.smf` writes to ``uns``: plain values that an .h5ad file can store."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from superfactor.estimators.fitted.record import from_record, to_record
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.roles import roles
 
-# Parts of the record that are for people to read, too.
+# Parts of the model that are stored at the top level, for users to read.
 _OF_CLASSES = ("classes", "class_count")
 
 
 def write_model(estimator: Any, view: FactorView, genes: Any, scales: Any) -> dict[str, Any]:
-    """What is to be read, and under "model" what predicting needs; arrays, numbers and words only."""
+    """Return results for users, and under "model" the data for predictions; arrays, numbers, strings only."""
     model = to_record(estimator)
     found: dict[str, Any] = {
         **{name: model.pop(name) for name in _OF_CLASSES if name in model},
@@ -50,14 +50,14 @@ def write_model(estimator: Any, view: FactorView, genes: Any, scales: Any) -> di
 
 
 def read_model(found: dict[str, Any]) -> Any:
-    """The estimator that `write_model` wrote, without the codes of the cells it was fitted to."""
+    """Return the estimator that `write_model` stored, without the codes of the training cells."""
     kept = found["model"]
     whole = {**kept, "features": kept["genes"]} | {name: found[name] for name in _OF_CLASSES if name in found}
     return from_record(whole, found["params"].get("unlabeled"))
 
 
 def read_view(found: dict[str, Any], names: Any, scores: Any) -> FactorView:
-    """The view of the factors that `write_model` wrote, given names of the genes and scores (cells, r)."""
+    """Return the view of the stored factors, given names of the genes and scores (cells, r)."""
     rotation = found["params"].get("rotation")
     view = factor_view(read_model(found), rotation=None if rotation is None else str(rotation))
     codes = scores @ np.linalg.pinv(view.turn) + view.center
@@ -66,17 +66,17 @@ def read_view(found: dict[str, Any], names: Any, scores: Any) -> FactorView:
 
 
 def check_age(found: dict[str, Any], place: str) -> None:
-    """Version 1.0 kept weights, and neither correlations nor what they take."""
+    """Raise a ValueError for records of version 1.0, which have no data for correlations."""
     if "factor_coef" not in found["model"]["arrays"]:
         version = found.get("versions", {}).get("superfactor", "an older version")
         raise ValueError(
-            f"{place}: superfactor {version} wrote it, without the correlations of the genes; "
-            "superfactor.anndata.tl.smf has to fit again"
+            f"{place}: superfactor {version} wrote it, without the correlations of the genes; call "
+            "superfactor.anndata.tl.smf again"
         )
 
 
 def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a call as a file holds them: numbers and words, others as they are written, no None."""
+    """Return parameters of a call as a file can store them: numbers, strings, ``repr`` of others, no None."""
     return {
         name: value if isinstance(value, Real | str | bool | np.ndarray) else repr(value)
         for name, value in parameters.items()
@@ -85,13 +85,13 @@ def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def given_parameters(found: dict[str, Any]) -> dict[str, Any]:
-    """Those of `storable_parameters` as they were given, as far as Python reads what it writes."""
+    """Return the original parameters from those of `storable_parameters`, as far as Python can parse them."""
     given = {}
     for name, value in found["params"].items():
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, str):
-            with suppress(ValueError, SyntaxError):  # a word
+            with suppress(ValueError, SyntaxError):  # a plain string
                 value = literal_eval(value)
         given[name] = value
     return given

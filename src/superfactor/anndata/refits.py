@@ -1,4 +1,4 @@
-"""What takes further fits: the page about a model, and which of its genes come back."""
+"""Tools that fit the model again: the HTML page, and genes that are selected repeatedly."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def report(
     key: str = "smf",
     **parameters: Any,
 ) -> Path:
-    """Write the page about a model: one HTML file with its factors, genes and how well it predicts.
+    """Write an HTML page about a model: its factors, genes and predictions.
 
-    The model of `smf` is fitted again, with the ξ and λ that it had, and five times more to parts of the
-    cells: the page shows where cells lie on factors that were found without them. X is taken into memory.
-    It is that of `superfactor.report.write_report`, with the names of genes and cells, the outcome and the
-    covariates of the fit.
+    The model of `smf` is fitted again with the same ξ and λ, and five more times to parts of the cells, so
+    that the page shows scores of cells that the fit has not seen. X is read into memory. The page is that of
+    `superfactor.report.write_report`, with the names of genes and cells, the outcome and the covariates of
+    the fit.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What `smf` has written to.
+        With results of `smf`.
     path : path of the HTML file
     groups : column of ``adata.obs``, optional
         Cells of one group (a donor, a batch) are held out together.
@@ -42,8 +42,8 @@ def report(
     key : str, default="smf"
         ``key_added`` of `smf`.
     **parameters
-        Others of `superfactor.report.write_report`: ``title``, ``markers``, ``nested``, ``held_out=False``
-        and so on.
+        Other parameters of `superfactor.report.write_report`: ``title``, ``markers``, ``nested``,
+        ``held_out=False`` and so on.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def report(
     'wine.html'
     """
     path = Path(path)
-    if not path.parent.is_dir():  # said before the fit
+    if not path.parent.is_dir():  # checked before the fit
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
     found = model_of(adata, mod, key, "adata")
     given, adata = adata, cells.one_modality(adata, mod)
@@ -87,15 +87,15 @@ def stable_features(
     copy: bool = False,
     **parameters: Any,
 ) -> Any:
-    """Genes that come back in fits to disjoint halves of the cells, few of them by chance.
+    """Select genes that are found repeatedly in fits to disjoint halves of the cells.
 
-    See `superfactor.interpretation.stable_features`. X is taken into memory, and the model fitted three times
-    for each of 50 pairs of halves; ``n_pairs=`` says how many.
+    The expected number of false selections is bounded; see `superfactor.interpretation.stable_features`. X is
+    read into memory, and the model is fitted three times for each of 50 pairs of halves (``n_pairs=``).
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What `smf` has written to.
+        With results of `smf`.
     groups : column of ``adata.obs``, optional
         Cells of one group (a donor, a batch) are in the same half.
     mod : str, optional
@@ -103,25 +103,25 @@ def stable_features(
     key : str, default="smf"
         ``key_added`` of `smf`.
     key_added : str, optional
-        The name of what is written; `key` by default.
+        Name of the results; `key` by default.
     copy : bool, default=False
-        Leave `adata` as it is and return a copy with the results; needs X in memory.
+        Leave `adata` unchanged and return a copy with the results; requires X in memory.
     **parameters
-        Others of `superfactor.interpretation.stable_features`: ``expected_false``, ``n_pairs``,
+        Other parameters of `superfactor.interpretation.stable_features`: ``expected_false``, ``n_pairs``,
         ``threshold``, ``n_jobs`` and so on.
 
     Returns
     -------
     copy : AnnData (MuData) or None
-        None where `adata` itself was written to:
+        None if `adata` itself was changed:
 
         ========================== ===================================================================
-        ``.var["smf_share"]``      of the halves, how many had the gene among their top genes; NaN for a
-                                   gene that was left out
-        ``.var["smf_stable"]``     whether it is selected
+        ``.var["smf_share"]``      share of the halves that had the gene among their top genes; NaN for a
+                                   gene that was not used
+        ``.var["smf_stable"]``     whether the gene is selected
         ``.uns["smf_stable"]``     ``statement``, ``selected`` genes, the most stable first, ``n_top``,
-                                   ``n_pairs``, ``threshold``, ``expected_false``; and ``table``, all of it
-                                   gene by gene
+                                   ``n_pairs``, ``threshold``, ``expected_false``, and ``table`` with all
+                                   values for each gene
         ========================== ===================================================================
 
     Examples
@@ -158,7 +158,7 @@ def stable_features(
 
 
 def _groups(given: Any, adata: Any, name: str | None) -> Any:
-    """A column of groups as words (n,), or None."""
+    """Return a column of groups as text (n,), or None."""
     if name is None:
         return None
     column = cells.column(given, adata, name, "groups")

@@ -1,4 +1,4 @@
-"""Tools: what is computed and written to an AnnData."""
+"""Tools that compute results and write them to an AnnData."""
 
 from __future__ import annotations
 
@@ -42,84 +42,85 @@ def smf(
     copy: bool = False,
     **parameters: Any,
 ) -> Any:
-    """Supervised factors of cells: an embedding, and a prediction of an outcome in ``adata.obs``.
+    """Compute supervised factors of cells, and predict an outcome in ``adata.obs``.
 
-    X is taken as it is, best log-normalised counts: sparse stays sparse, and what is on disk
+    X should be log-normalised counts; it is not changed. Sparse X stays sparse. X on disk
     (``anndata.read_h5ad(path, backed="r")``) is read in blocks of cells, several times.
 
     Parameters
     ----------
     adata : AnnData or MuData
     label : column or columns of ``adata.obs``
-        What is predicted. Words, categories, yes and no are classes, two or more; so are few whole numbers,
-        which is said. Other numbers are numbers. Several columns are predicted together: all 0/1 or yes and
-        no, or all numbers. Cells without a value (NaN, or the value ``unlabeled=``) help to find the
-        factors, and are predicted.
+        The outcome to predict. Text, categories and booleans are classes, two or more. Whole numbers with few
+        different values are classes too, with a warning. Other numbers are numbers. Several columns are
+        predicted together: all 0/1 or yes/no, or all numbers. Cells without a value (NaN, or the value of
+        ``unlabeled=``) contribute to the factors, and their outcome is predicted.
     time, event : columns of ``adata.obs``, optional
-        Survival in place of `label`: until when each sample was observed, and whether its event was seen then
-        (0/1, True/False, R's 1/2, or words with `event_word`).
+        Survival times instead of `label`: the time of observation of each sample, and whether it ended with
+        an event (0/1, True/False, R's 1/2, or text with `event_word`).
     event_word : str, optional
-        The word in `event` that means an event; every other means none.
+        The value of `event` that means an event; all other values mean none.
     task : {"classes", "regression", "counts", "labels"}, optional
-        What `label` is. None finds out; "counts" has to be said: `superfactor.SMFRegressor` with
-        ``loss="poisson"``. "labels" are several columns of yes and no.
+        The kind of `label`. None infers it, except for counts: "counts" fits `superfactor.SMFRegressor` with
+        ``loss="poisson"``. "labels" are several yes/no columns.
     layer : str, optional
-        A layer of ``adata.layers`` in place of X.
+        A layer of ``adata.layers`` to use instead of X.
     covariates : column or columns of ``adata.obs``, default=()
-        They enter the prediction beside the factors: numbers as they are, words and categories as
+        They enter the prediction in addition to the factors: numbers unchanged, text and categories as
         indicators.
     n_components : int, "auto" or list of int, default=10
-        Factors. "auto" chooses their number, and ξ and λ where these are not given, by cross-validation
-        (`superfactor.SMFClassifierCV` and its like, on X as it is, in memory); of a list, one of it.
+        Number of factors. "auto" chooses it by cross-validation, and ξ and λ too unless they are given
+        (`superfactor.SMFClassifierCV` and similar searches, on unchanged X in memory). From a list, one
+        number is chosen.
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of the cells, "feature" from codes that reconstruct them.
     scale : bool, default=False
         Divide every gene by its standard deviation, without centring, so that X stays sparse. On
-        log-normalised counts this gives noise of rare genes as much weight as markers, and
-        predicts worse (docs/scanpy.md); for measurements in different units it is right.
+        log-normalised counts, noise of rare genes then has as much weight as markers, and predictions are
+        worse (docs/scanpy.md). Use it for measurements in different units.
     mask_var : "auto", None, column of ``adata.var`` or boolean array of shape (genes,), default="auto"
-        The genes to use. "auto" are those in ``adata.var["highly_variable"]`` where it is there, as in
-        scanpy's PCA; None are all.
+        The genes to use. "auto" selects ``adata.var["highly_variable"]`` if it exists, as scanpy's PCA does;
+        None selects all.
     rotation : None, "predictive", "variance" or "varimax", default=None
         Which of the equally good factors are written: see `superfactor.interpretation.factor_view`.
     mod : str, optional
         Which modality of a MuData; the outcome may be in the MuData's ``obs``.
     key_added : str, default="smf"
-        The name of what is written, as below; without "/", which files cannot hold.
+        Name of the results, as below; "/" is not allowed.
     copy : bool, default=False
-        Leave `adata` as it is and return a copy with the results; needs X in memory.
+        Leave `adata` unchanged and return a copy with the results; requires X in memory.
     **parameters
-        Those of `superfactor.SMFClassifier`, `superfactor.SMFRegressor` or `superfactor.SMFSurvival`: ``xi``,
-        ``lam``, ``class_weight``, ``certify`` and so on; of the search, such as ``cv``, where there is one.
+        Parameters of `superfactor.SMFClassifier`, `superfactor.SMFRegressor` or `superfactor.SMFSurvival`:
+        ``xi``, ``lam``, ``class_weight``, ``certify`` and so on; and those of the search, such as ``cv``.
 
     Returns
     -------
     copy : AnnData (MuData) or None
-        None where `adata` itself was written to:
+        None if `adata` itself was changed:
 
         ============================== ===============================================================
         ``.obsm["X_smf"]``             scores (cells, n_components) of the factors in the order, sign and
                                        rotation of all plots and reports: uncorrelated, of mean 0 and
                                        variance 1 over the fitted cells
-        ``.varm["SMF"]``               correlations of the genes with the scores (genes, n_components):
-                                       what goes with a factor. 0 where a gene was left out
-        ``.varm["SMF_weights"]``       weights of the genes (genes, n_components): how scores are computed,
-                                       X/scale @ SMF_weights and a constant
-        ``.uns["smf"]``                of every factor the coefficients (``effects``), the share of the
-                                       variance (``variance_ratio``), what it does for the prediction
-                                       (``contribution``, ``roles``); certificate, parameters, ``kind``
-                                       of outcome, ``search`` where there was one, versions, and what
-                                       `project` and plots need
+        ``.varm["SMF"]``               correlations of the genes with the scores (genes, n_components);
+                                       0 for genes that were not used
+        ``.varm["SMF_weights"]``       weights of the genes (genes, n_components): scores are
+                                       X/scale @ SMF_weights plus a constant
+        ``.uns["smf"]``                for every factor: coefficients (``effects``), share of the
+                                       variance (``variance_ratio``), role in the prediction
+                                       (``contribution``, ``roles``); also certificate, parameters,
+                                       ``kind`` of outcome, ``search`` if there was one, versions, and
+                                       data for `project` and plots
         ============================== ===============================================================
 
-        and what is predicted, by the kind of outcome. Of cells that have one it is no test: the fit has
-        seen it.
+        Predictions depend on the kind of outcome. For cells with a label they are no test, since the fit has
+        used the label.
 
         ================ =============================================================================
-        classes          ``.obs["smf_predicted"]``, the most probable one, ``.obs["smf_probability"]``, its
-                         probability, and ``.obsm["smf_probabilities"]`` (cells, classes), in the order of
-                         ``.uns["smf"]["classes"]``
-        numbers, counts  ``.obs["smf_predicted"]``, the value or the expected count; of several columns
+        classes          ``.obs["smf_predicted"]``, the most probable class, ``.obs["smf_probability"]``,
+                         its probability, and ``.obsm["smf_probabilities"]`` (cells, classes), in the order
+                         of ``.uns["smf"]["classes"]``
+        numbers, counts  ``.obs["smf_predicted"]``, the value or the expected count; for several columns
                          ``.obs["smf_predicted_<column>"]`` and ``.obsm["smf_predictions"]``
         several yes/no   ``.obs["smf_probability_<column>"]`` and ``.obsm["smf_probabilities"]``
         survival         ``.obs["smf_risk"]``, the log hazard ratio against the average
@@ -128,7 +129,7 @@ def smf(
     Warns
     -----
     UserWarning
-        Where X looks like counts, like expression without its logarithm, or scaled.
+        If X looks like counts, like expression without its logarithm, or scaled.
 
     Examples
     --------
@@ -192,31 +193,31 @@ def project(
     key_added: str | None = None,
     copy: bool = False,
 ) -> Any:
-    """Scores and predictions of new cells by a model that `smf` has fitted to others.
+    """Compute scores and predictions of new cells with a model that `smf` has fitted.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        New cells, normalised as those of the reference were. Genes are found by their name; what the
-        reference does not know is left out. Genes that are missing count as 0, with a warning; where more
-        than half of them are missing, that is refused.
+        New cells, normalised like those of the reference. Genes are matched by name; genes that the model
+        does not use are ignored. Missing genes count as 0, with a warning; if more than half are missing, a
+        ValueError is raised.
     reference : AnnData, MuData or dict
-        What `smf` has written to, or its ``uns["smf"]``.
+        Results of `smf`, or its ``uns["smf"]``.
     layer : str, optional
         A layer of the new cells; by default the one the reference was fitted to. "X" is X.
     mod : str, optional
         Which modality of a MuData: of the new cells, of the reference, or of both.
     key : str, default="smf"
-        What the reference calls its model: ``key_added`` of `smf`.
+        Name of the model in the reference: ``key_added`` of `smf`.
     key_added : str, optional
-        The name of what is written; `key` by default.
+        Name of the results; `key` by default.
     copy : bool, default=False
-        Leave `adata` as it is and return a copy with the results; needs X in memory.
+        Leave `adata` unchanged and return a copy with the results; requires X in memory.
 
     Returns
     -------
     copy : AnnData (MuData) or None
-        None where `adata` itself was written to: ``.obsm["X_smf"]`` and what is predicted, as `smf` does.
+        None if `adata` itself was changed: ``.obsm["X_smf"]`` and predictions are written as by `smf`.
 
     Examples
     --------
@@ -234,10 +235,10 @@ def project(
     found = model_of(reference, mod, key)
     key_added = key if key_added is None else key_added
     cells.check_key(key_added)
-    # A modality of the reference alone is named where the new cells have none.
+    # If only the reference has modalities, `mod` names one of these.
     only_there = hasattr(reference, "mod") and not hasattr(adata, "mod")
     given, adata = cells.to_write_to(adata, None if only_there else mod, copy)
-    cells.chosen_genes(adata, None)  # whose names must differ
+    cells.chosen_genes(adata, None)  # checks that names are unique
     estimator = record.read_model(found)
     if layer is None:
         layer = found["params"].get("layer")
@@ -255,7 +256,7 @@ def project(
 
 
 def _rows(found: dict[str, Any], estimator: Any, X: Any, table: Any) -> Any:
-    """What a model says of X (n, k): probabilities, values, expected counts or risks."""
+    """Return predictions for X (n, k): probabilities, values, expected counts or risks."""
     names = found.get("classes", found.get("targets"))
     beside = {} if table is None else {"covariates": table}
     return outcome_named(str(found.get("kind", "classes"))).rows(estimator, X, names, **beside)

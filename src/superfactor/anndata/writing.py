@@ -1,4 +1,4 @@
-"""What is written of cells and genes, by the kind of outcome, where scanpy looks for it."""
+"""Write results for cells and genes, by the kind of outcome, in the places that scanpy uses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 
 def write_genes(adata: Any, place: str, genes: Any, values: Any, dtype: Any) -> None:
-    """Values (factors, genes) of the genes that were used; 0 for those left out."""
+    """Write values (factors, genes) of the used genes; 0 for the others."""
     every = np.zeros((adata.n_vars, len(values)), dtype=dtype)
     every[genes] = values.T
     adata.varm[place] = every
 
 
 def write_cells(adata: Any, key: str, found: Any, codes: Any, rows: Any) -> None:
-    """Scores of the cells, and what is predicted of them: codes (n, r), rows (n, k) of the model `found`."""
+    """Write scores and predictions of the cells, from codes (n, r) and rows (n, k) of the model `found`."""
     kept = found["model"]
     scores = (codes - kept["center"]) @ kept["turn"]
     adata.obsm[f"X_{key}"] = np.asarray(scores, dtype=codes.dtype)
@@ -64,7 +64,7 @@ _CATEGORICAL = ("classes",)
 
 
 def about_classes(found: dict[str, Any], column: Any) -> dict[str, Any]:
-    """The classes in the order of the label's categories, where it has one; nothing of other outcomes."""
+    """Return the classes in the order of the label's categories, if it has any; {} for other outcomes."""
     if found["kind"] not in _CATEGORICAL:
         return {}
     classes = np.asarray(found["classes"])
@@ -75,7 +75,7 @@ def about_classes(found: dict[str, Any], column: Any) -> dict[str, Any]:
 
 
 def copy_colors(adata: Any, column: Any, key: str) -> None:
-    """Predicted classes in the colours of the label, where scanpy has chosen some."""
+    """Give predicted classes the colours of the label, if scanpy has set them."""
     colors, predicted = adata.uns.get(f"{column.name}_colors"), adata.obs.get(f"{key}_predicted")
     if colors is None or not all(hasattr(c, "cat") for c in (column, predicted)):
         return

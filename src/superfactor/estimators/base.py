@@ -238,7 +238,7 @@ class SupervisedFactorization(
         return found
 
     @abstractmethod
-    def _given(self, y: Any, X: Any) -> CheckedY:
+    def _checked_y(self, y: Any, X: Any) -> CheckedY:
         """y of the samples of X, checked, and who has one."""
 
     @abstractmethod

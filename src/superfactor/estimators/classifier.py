@@ -1,4 +1,4 @@
-"""`SMFClassifier`: labels in, probabilities out."""
+"""`SMFClassifier`: supervised matrix factorization for labels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from superfactor.losses import Link, Loss
 class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     """Supervised matrix factorization for classification.
 
-    Finds ``n_components`` factors that reconstruct X *and* carry a classifier, and says how far
-    from the global optimum the answer can be. With κ + 1 classes it minimises
+    Finds ``n_components`` factors that reconstruct X *and* predict the classes, and computes how far
+    the solution can be from the global optimum. With κ + 1 classes it minimises
 
         ``F = Σ_i ℓ(y_i, a_i) + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
 
@@ -27,7 +27,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
     the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates.
 
-    y with several columns is several yes/no labels at once, over the same factors: ℓ is the sum of their
+    If y has several columns, they are several yes/no labels that share the factors: ℓ is the sum of their
     logistic losses, and there is one certificate. See the Notes.
 
     Parameters
@@ -37,67 +37,67 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of X, "feature" from the codes.
     xi : "auto" or float, default="auto"
-        ξ > 0, weight of the reconstruction against the classification. "auto" is in the units of the data
-        (`superfactor.units`); a number is the paper's. ``xi_`` says what it was.
+        ξ > 0, weight of the reconstruction relative to the classification. "auto" is in the units of the
+        data (`superfactor.units`); a number is used as in the paper. ``xi_`` is the value of the fit.
     lam : "auto" or float, default="auto"
-        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``. With 0 there is no minimum where
-        classes can be told apart: the fit ends with a warning.
+        λ ≥ 0, ridge on the lifted coefficients A; "auto" as for `xi`. ``lam_`` is the value of the fit. With
+        0 and separable classes there is no minimum; the fit then ends with a warning.
     lam_covariates : "auto", float or None, default="auto"
-        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the variance
-        of each covariate, a prior of standard deviation 2.5 on the log-odds per standard deviation: weak, and
-        the same in every unit. None is the paper's: the same λ. ``lam_covariates_`` says what it was.
+        Ridge on the coefficients of the covariates; the intercept is not penalized. "auto" is 0.08 times the
+        variance of each covariate. This corresponds to a normal prior with standard deviation 2.5 on the
+        log-odds per standard deviation: it is weak and does not depend on units. None uses λ, as the paper
+        does. ``lam_covariates_`` is the value of the fit.
     link : {"logistic", "probit"} or Link, default="logistic"
-        The score function h of the paper; "probit" is for two classes. See `superfactor.losses`
-        for a link of one's own.
+        The score function h of the paper; "probit" is for two classes. See `superfactor.losses` for custom
+        links.
     fit_intercept : bool, default=True
     covariate_columns : column name(s), index(es) or boolean mask, default=None
-        Columns of X that enter the classifier as they are and are not factorized. Names need a
-        DataFrame, Parquet or Arrow.
+        Columns of X that enter the classifier directly and are not factorized. Names require a DataFrame,
+        Parquet or Arrow.
     class_weight : None, "balanced" or dict, default=None
-        Factors of the loss by class; the reconstruction is not weighted by them. Of several labels None only.
+        Factors of the loss by class; they do not change the reconstruction. Must be None for several labels.
     constraint : ConvexSet, default=None
-        A convex set Θ from `superfactor.constraints`. It acts on the lifted variables (A, B, γ),
-        B = codes @ components, and not on the factors; the one exception is ``NonNegative()`` with
-        ``solver="bcd"``, which means components ≥ 0 and codes ≥ 0 (supervised NMF). The projection
-        to rank `n_components` comes last and may leave Θ: ``violation_`` says by how much.
-        ``transform`` is the plain projection all the same and may differ from ``codes_``.
+        A convex set Θ from `superfactor.constraints`. It constrains the lifted variables (A, B, γ), with
+        B = codes @ components, and not the factors. The only exception is ``NonNegative()`` with
+        ``solver="bcd"``, which means components ≥ 0 and codes ≥ 0 (supervised NMF). The projection to rank
+        `n_components` comes last and may leave Θ; ``violation_`` is the distance. ``transform`` ignores the
+        constraint and may differ from ``codes_``.
     solver : {"auto", "lifted-newton", "lpgd", "bcd"}, default="auto"
-        "auto" is "lifted-newton", or "lpgd" where there is a `constraint`. Of constraints "bcd"
-        takes ``NonNegative()`` only.
+        "auto" is "lifted-newton", or "lpgd" with a `constraint`. "bcd" supports the constraint
+        ``NonNegative()`` only.
     search : {"auto", "off", "thorough"}, default="auto"
-        What "lifted-newton" does where its first answer is not proven optimal: "auto" compares it with
-        other starts for about as long as it took itself, "thorough" with many more, for many times as
-        long; "off" takes it as it is. ``certificate_`` says how many starts there were.
+        How "lifted-newton" searches if its first solution is not proven optimal. "auto" tries other starts
+        for about the time of the first one, "thorough" tries many more for many times as long, and "off"
+        tries none. ``certificate_`` has the number of starts.
     step_size : "auto" or float, default="auto"
-        Step of "lpgd".
+        Step size of "lpgd".
     max_iter : int, default=None
-        None leaves it to the solver.
+        None is the default of the solver.
     tol : float, default=1e-8
-        Relative to the part of F that supervision can change. 0 runs to the precision of floats
-        ("lifted-newton") or for `max_iter` iterations ("lpgd", "bcd").
+        Tolerance relative to the part of F that supervision can change. With 0 the fit runs to machine
+        precision ("lifted-newton") or for `max_iter` iterations ("lpgd", "bcd").
     prediction : {"exact", "fast"}, default="exact"
-        Feature model only: "exact" codes a new sample once for each label and compares, "fast"
-        projects it once. Probabilities of "exact" are relative energies, exp(−E_y) normalised, and
-        less calibrated than those of "fast". May be changed after ``fit``.
+        Feature model only: "exact" codes a new sample once for each label and compares the results, "fast"
+        projects it once. Probabilities of "exact" are relative energies, exp(−E_y) normalised, and are less
+        calibrated than those of "fast". It may be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
-        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+        How the lower bound on F is computed: from the residuals of the fit, improved by ascent, or not.
     unlabeled : label, default=None
         A value of y that means "no label", such as -1; None, NaN and NA always do. Samples without a label
-        are factorized like all others, and have no part in the loss.
+        are factorized like all others, but do not enter the loss.
     device : str or torch.device, default=None
-        Where to fit: "cuda", "cuda:1", … None is where X is. A dense NumPy or pandas X moves there as
-        PyTorch arrays of its own dtype, and what is fitted comes back as NumPy, so that predicting
-        happens on the CPU; with "cpu" it stays NumPy. A PyTorch X moves there and its results stay
-        there. Needs PyTorch; sparse X stays on the CPU.
+        Device of the fit: "cuda", "cuda:1", … None is the device of X. A dense NumPy or pandas X is copied to
+        the device as a PyTorch array of the same dtype. The results are NumPy arrays, and predictions run on
+        the CPU. With "cpu", NumPy is used. A PyTorch X is copied to the device, and the results stay there.
+        Requires PyTorch; sparse X stays on the CPU.
     checkpoint : str or path, default=None
-        A file that a long fit writes its state to every few seconds and, where it exists already,
-        resumes from; only for the default solver. It belongs to one problem: for other data or
-        parameters it is refused and not overwritten. Nobody deletes it but you.
+        A file to which a long fit writes its state every few seconds. If it exists, the fit resumes from it.
+        Default solver only. A file for other data or parameters raises an error and is not overwritten. It is
+        never deleted automatically.
     random_state : int, Generator, RandomState or None, default=None
-        For the random starts. None is a fixed seed: the same data gives the same fit.
+        Seed of the random starts. None is a fixed seed: the same data gives the same fit.
     verbose : int, default=0
-        1 prints a summary, and on a terminal shows how far a pass over X is where X is read in
-        passes; 2 prints every iteration.
+        1 prints a summary and, on a terminal, the progress of passes over X; 2 prints every iteration.
 
     Attributes
     ----------
@@ -109,96 +109,96 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     column_names_ : NumPy array of shape ``(n_features_in_,)`` or None
         Names of the columns of X: those of a DataFrame, or given by ``set_feature_names``.
     explained_variance_ratio_ : array of shape (n_components,)
-        Share of the sum of squares of X that each factor reconstructs. X is taken as it is: centre
-        it for shares of variance.
+        Share of the sum of squares of X that each factor reconstructs. X is not centred: centre it before
+        the fit for shares of variance.
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     patterns_ : array of shape (n_components, n_features without covariate columns)
-        How the features go with the codes: the regression of X on ``transform(X)`` in the training
-        samples, means taken off. Weights say how a code is computed, patterns what it goes with.
+        Regression of the centred X on ``transform(X)`` in the training samples. Weights define how a code is
+        computed; patterns show which features are related to it.
     score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
-        Of ``transform(X)`` of the training samples, weighted.
+        Weighted mean and covariance of ``transform(X)`` in the training samples.
     feature_scale_ : array of shape (n_features without covariate columns,)
-        Standard deviations of the features in the training samples, weighted.
+        Weighted standard deviations of the features in the training samples.
     factor_turn_ : array of shape (n_components, n_components)
-        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors as they are shown
-        (`superfactor.interpretation.factor_view`), up to order and sign: uncorrelated and of variance 1 in
-        the training samples, predictive ones first.
+        ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors in tables and plots
+        (`superfactor.interpretation.factor_view`), up to order and sign. In the training samples they are
+        uncorrelated with variance 1; predictive factors come first.
     factor_contribution_ : array of shape (n_components,)
-        Share of the deviance explained by all these factors that is lost without each.
+        Share of the deviance explained by all these factors that is lost without each of them.
     factor_coef_ : array of shape (1, n_components) or (n_classes, n_components)
-        β transposed, what one unit of each code adds to the ``decision_function``: one row for two classes,
-        otherwise one for each class, zeros for ``classes_[0]``.
+        β transposed, the change of ``decision_function`` per unit of each code: one row for two classes,
+        otherwise one for each class, with zeros for ``classes_[0]``.
     coef_ : array of shape ``(1, n_features_in_)`` or ``(n_classes, n_features_in_)``
-        Weights of the columns of X, covariate columns included:
-        ``decision_function(X) == X @ coef_.T + intercept_``. Only where that is linear in X: with the
+        Weights of the columns of X, including covariate columns:
+        ``decision_function(X) == X @ coef_.T + intercept_``. Defined only if this is linear in X: with the
         logistic link, in the filter model, and in the feature model with ``prediction="fast"``.
     feature_importances_ : NumPy array of shape ``(n_features_in_,)``
-        How far one unit of a column of X moves the activations of the classes. Columns in units of their
-        own are comparable once they are standardised.
+        Change of the activations of the classes per unit of a column of X. Columns with different units are
+        comparable after standardisation.
     covariate_coef_ : array of shape (1, n_covariates) or (n_classes, n_covariates)
         γ transposed, rows as in ``factor_coef_``; `covariate_columns` first, then the columns of
         `covariates`.
     covariate_columns_ : list of int
         `covariate_columns` as positions in X.
     n_covariates_in_ : int
-        How many columns of covariates ``fit`` was given beside X.
+        Number of columns of the argument `covariates` of ``fit``.
     covariate_names_ : NumPy array of shape (n_covariates,)
-        Names of the columns of ``covariate_coef_``: without names x<j> for column j of X, and
-        "covariate 0", … for those beside it; ``sex=M`` for the indicator of a level.
+        Names of the columns of ``covariate_coef_``. If they have no names: x<j> for column j of X, and
+        "covariate 0", … for those of `covariates`. ``sex=M`` is the indicator of a level.
     covariate_levels_ : dict from str to list of str
-        The levels of covariates that are words, the reference first, by the name of the covariate.
+        The levels of categorical covariates by name; the reference level comes first.
     intercept_ : array of shape (1,) or (n_classes,)
     classes_ : NumPy array of shape (κ + 1,)
     xi_, lam_ : float
-        ξ and λ of the fit, those of the paper's F.
+        ξ and λ of the fit, as in the F of the paper.
     lam_covariates_ : array of shape (n_covariates,)
         The ridge of every covariate.
     class_count_ : list of float
-        Training samples of each class, counted with their weights.
+        Sum of the weights of the training samples of each class.
     n_labeled_ : int
-        Training samples that have a label.
+        Number of training samples with a label.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     history_ : dict of lists
         "objective", "seconds" and "step", one entry per iteration. With "lifted-newton" the objective is
-        the lowest so far.
+        the lowest value so far.
     n_iter_ : int
     violation_ : float
-        By how much the point lies outside its `constraint`: the largest entry of its distance to
-        the projection, with samples in units of √weight. 0.0 without a constraint.
+        Violation of the `constraint`: the largest entry of the difference to the projection onto it, with
+        samples in units of √weight. 0.0 without a constraint.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
     n_features_in_ : int
-        All columns of X, covariate columns included.
+        Number of columns of X, including covariate columns.
     feature_names_in_ : array of shape ``(n_features_in_,)``
-        Where X was a DataFrame with string column names, Parquet or Arrow.
+        If X was a DataFrame with string column names, Parquet or Arrow.
 
     Notes
     -----
-    ``classes_[0]`` is the base class: its activation is 0, and its row of ``coef_`` zeros. With two
-    classes nothing depends on which one that is. With more the ridge does: renaming the classes so
-    that another comes first changes the fit (scikit-learn's multinomial ridge is symmetric and not
-    comparable).
+    ``classes_[0]`` is the base class: its activation is 0, and its row of ``coef_`` is zero. With two classes
+    the choice of the base class does not matter. With more classes the ridge depends on it: renaming the
+    classes so that another one comes first changes the fit. (scikit-learn's multinomial ridge is symmetric
+    and not comparable.)
 
-    Several labels: y has a column for each, of 0, 1, True, False and gaps (None, NaN, NA, `unlabeled`); a
-    gap has no part in the loss. ``classes_`` are the names of the columns, or 0, 1, …; ``coef_`` and the
-    like have a row for each label, ``decision_function``, ``predict_proba`` and ``predict`` a column:
-    log-odds, probabilities, and 0 or 1. ``class_count_`` counts those with the label. In the feature model
-    ``prediction="exact"`` compares both answers to a label while the others are not known. As many factors
-    as labels are never too few.
+    Several labels: y has one column per label with 0, 1, True, False or a missing value (None, NaN, NA,
+    `unlabeled`). Missing entries do not enter the loss. ``classes_`` are the names of the columns, or 0, 1,
+    …. ``coef_`` and similar attributes have one row per label. ``decision_function``, ``predict_proba`` and
+    ``predict`` return one column per label: log-odds, probabilities, and 0 or 1. ``class_count_`` counts the
+    samples with the label. In the feature model, ``prediction="exact"`` compares both values of a label with
+    the other labels unknown. There is no need for more factors than labels.
 
-    ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
-    ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
-    weight 2 is the sample twice and weight 0 no sample at all.
+    ``xi``, ``lam`` and ``objective_`` refer to a sum over samples: twice the data with the same ``lam`` means
+    half the regularisation. ``sample_weight`` multiplies every term of a sample: weight 2 is equivalent to
+    two copies of the sample, and weight 0 to leaving it out.
 
-    Which implementation runs for which X:
+    Implementation by type of X:
 
     ========================== ========================== =========================================
     X                          computed with              fitted attributes and results
     ========================== ========================== =========================================
-    NumPy float64, float32     NumPy, X as it is          NumPy, dtype of X
+    NumPy float64, float32     NumPy, no copy of X        NumPy, dtype of X
     other NumPy, lists         NumPy, X as float64        NumPy float64
     pandas DataFrame           NumPy                      NumPy (see ``set_output``)
     dense of these, `device=`  PyTorch on that device     NumPy, as without it
@@ -210,13 +210,13 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
                                device                     string labels come back as NumPy
     ========================== ========================== =========================================
 
-    All are fitted through sums over blocks of samples, on all cores where there are many.
-    docs/scaling.md has the costs; `superfactor.distributed` is for Dask collections. For type checkers,
-    arrays are ``Any``: which library's they are depends on X.
+    All fits compute sums over blocks of samples, in parallel if there are many. docs/scaling.md lists the
+    costs; `superfactor.distributed` is for Dask collections. For type checkers, arrays are ``Any``, because
+    their library depends on X.
 
-    scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) see each iteration, and each
-    further start a solver tries, as a task named "iteration" or "restart"; one that returns True
-    from ``on_fit_task_end`` stops the fit, and may look at ``estimator.objective_``.
+    scikit-learn's callbacks (``set_callbacks``, scikit-learn ≥ 1.9) are called after each iteration and each
+    further start of a solver, as tasks named "iteration" and "restart". A callback that returns True from
+    ``on_fit_task_end`` stops the fit; it can read ``estimator.objective_``.
 
     References
     ----------
@@ -297,11 +297,11 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels of any sortable kind, two classes or more; or several columns of yes/no labels. None, NaN,
-            NA and `unlabeled` mean that a sample has none: it takes part in the reconstruction alone.
+            Labels of any sortable type, two classes or more; or several columns of yes/no labels. None, NaN,
+            NA and `unlabeled` mean that a sample has no label: it enters the reconstruction only.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
-            Enter the classifier as they are, words (strings, categories, booleans) as indicators
-            against their most frequent level. Given here, they are needed for prediction too.
+            Enter the classifier directly; strings, categories and booleans as indicators relative to their
+            most frequent level. If given, they are required for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 
@@ -313,18 +313,18 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
 
     @property
     def _label_type(self) -> targets.LabelType:
-        """One of several classes, or yes and no to several labels: as it was fitted."""
+        """Return whether the model was fitted to one label of several classes or to several labels."""
         return targets.label_type_for_loss(getattr(self, "_loss", None))
 
-    def _given(self, y: Any, X: Any) -> targets.CheckedY:
+    def _checked_y(self, y: Any, X: Any) -> targets.CheckedY:
         classes = getattr(self, "classes_", None)
-        return self._label_type.given(y, X, type(self).__name__, self.unlabeled, classes)
+        return self._label_type.check(y, X, type(self).__name__, self.unlabeled, classes)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        name, answers = type(self).__name__, targets.label_type_of(y)
-        given = answers.given(y, X, name, self.unlabeled).among(kept).of_some()
+        name, label_type = type(self).__name__, targets.label_type_of(y)
+        given = label_type.check(y, X, name, self.unlabeled).among(kept).of_some()
         weight = weight if kept is None else weight[kept]
-        posed = answers.posed(given, weight, self.link, self.class_weight, name)
+        posed = label_type.posed(given, weight, self.link, self.class_weight, name)
         self.classes_ = posed.classes
         self.class_count_ = [float(count) for count in posed.counts]
         self.n_labeled_ = len(given.labelled)
@@ -334,7 +334,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return [*targets.doubts_of_labels(self.classes_, self.class_count_), *super()._shortcomings(solution)]
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
-        """What the answers make scores, probabilities and predictions of."""
+        """Return the scores from which decisions, probabilities and predictions are computed."""
         signal, offset = self._activations(X, covariates, method)
         return self._label_type.scores(self._coding, signal, offset, self._loss, self.prediction)
 
@@ -362,7 +362,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self._by_output(signal.T).T
 
     def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Scores whose softmax is ``predict_proba``.
+        """Return scores whose softmax is ``predict_proba``.
 
         Parameters
         ----------
@@ -373,16 +373,15 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Returns
         -------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
-            Several labels: the log-odds of each.
-            Two classes: the log-odds of ``classes_[1]``. More: one column per class; the filter
-            model (and ``prediction="fast"``) gives log h of the activations, which is the
-            activations themselves for the logistic link, with 0 for ``classes_[0]``, and exact
-            supervised coding the negative energies.
+            Two classes: the log-odds of ``classes_[1]``. Several labels: the log-odds of each. More classes:
+            one column per class. In the filter model and with ``prediction="fast"`` these are log h of the
+            activations (for the logistic link the activations themselves), with 0 for ``classes_[0]``; with
+            ``prediction="exact"`` the negative energies.
         """
         return self._label_type.decisions(self._scores(X, covariates, "decision_function"))
 
     def predict_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Class probabilities.
+        """Return class probabilities.
 
         Parameters are those of ``decision_function``.
 
@@ -395,7 +394,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return namespace(log_p).exp(log_p)
 
     def predict_log_proba(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Logarithms of ``predict_proba``, accurate where those underflow.
+        """Return logarithms of ``predict_proba``, which are accurate for very small probabilities.
 
         Parameters are those of ``decision_function``.
 
@@ -406,7 +405,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self._label_type.log_proba(self._scores(X, covariates, "predict_log_proba"))
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """The most probable class.
+        """Return the most probable class.
 
         Parameters are those of ``decision_function``.
 
@@ -417,9 +416,9 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return self._label_type.predicted(self._scores(X, covariates, "predict"), self.classes_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Accuracy of ``predict``, among the samples that have a label.
+        """Return the accuracy of ``predict`` for the samples that have a label.
 
-        Of several labels: the share of samples of which all are right, among those of which all are known.
+        For several labels: the share of samples with all labels right, among those with all labels known.
 
         Parameters
         ----------
@@ -433,7 +432,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         accuracy : float
         """
         predicted = self.predict(X, covariates=covariates)
-        return self._label_type.accuracy(self._given(y, predicted), predicted, sample_weight)
+        return self._label_type.accuracy(self._checked_y(y, predicted), predicted, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

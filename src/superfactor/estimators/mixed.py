@@ -186,7 +186,7 @@ class SMFMixed(SupervisedFactorization):
         columns = columns_of(y, list(types))
         return {key: kind.read(key, columns[key], X) for key, kind in types.items()}
 
-    def _given(self, y: Any, X: Any) -> CheckedY:
+    def _checked_y(self, y: Any, X: Any) -> CheckedY:
         """The targets (n, κ) of a fitted model, NaN where an outcome is not known."""
         read = self._read(y, X)
         values = np.concatenate([part.targets(read[key]) for key, part in self.outcomes_.items()], axis=1)

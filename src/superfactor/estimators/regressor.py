@@ -215,12 +215,12 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     def _exposure_column(self) -> Any:
         return targets.exposure_of(self.exposure_column, self.loss)
 
-    def _given(self, y: Any, X: Any) -> targets.CheckedY:
+    def _checked_y(self, y: Any, X: Any) -> targets.CheckedY:
         given = targets.check_real_targets(y, X, type(self).__name__, self.unlabeled)
         return targets.check_counts(given) if self._counts else given
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        given = self._given(y, X).among(kept).of_some()
+        given = self._checked_y(y, X).among(kept).of_some()
         self._flat = given.values.ndim == 1
         self.n_labeled_ = len(given.labelled)
         if given.names is not None:
@@ -273,7 +273,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         score : float
         """
         predicted = self.predict(X, covariates=covariates)
-        given, weight = self._given(y, predicted), inputs.check_weights(sample_weight, predicted)
+        given, weight = self._checked_y(y, predicted), inputs.check_weights(sample_weight, predicted)
         y, predicted, weight = (
             given.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, weight)
         )

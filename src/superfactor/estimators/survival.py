@@ -221,12 +221,12 @@ class SMFSurvival(SupervisedFactorization):
         """
         return self._fit(X, y, covariates, sample_weight)
 
-    def _given(self, y: Any, X: Any) -> CheckedY:
+    def _checked_y(self, y: Any, X: Any) -> CheckedY:
         return check_survival(y, X, type(self).__name__, getattr(self, "_coded_as_r", False))
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         self._coded_as_r = False
-        given = self._given(y, X).among(kept).of_some()
+        given = self._checked_y(y, X).among(kept).of_some()
         # New samples are read likewise: a few of them may all have the same code.
         self._coded_as_r = given.coded_as_r
         if weight is None:
@@ -373,7 +373,7 @@ class SMFSurvival(SupervisedFactorization):
         concordance : float
         """
         risk = inputs.as_numpy(self.predict(X, covariates=covariates))
-        given = self._given(y, risk)
+        given = self._checked_y(y, risk)
         weight = inputs.check_weights(sample_weight, risk)
         truth = given.labelled
         event, time = truth[:, :2].T

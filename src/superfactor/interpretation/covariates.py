@@ -285,7 +285,7 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     else:
         extra = estimator._roles.check_covariates(covariates, codes, "covariate_effects")
         beside = inputs.as_numpy(estimator._roles.regressors(None, extra))
-        given = estimator._given(y, codes)
+        given = estimator._checked_y(y, codes)
     y = given.values
     inputs.check_length("y", y, codes)
     if len(y) != len(estimator.codes_):

@@ -167,7 +167,7 @@ def model_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, where: str)
     X, regressors = estimator.split_columns(whole, covariates)
     if covariates is None:  # which may be an error
         inputs.check_covariates(None, X, estimator.n_covariates_in_, where)
-    given = estimator._given(y, X)
+    given = estimator._checked_y(y, X)
     exposures = inputs.exposures_in(whole, estimator._exposure_column)
     return ModelData(inputs.as_numpy(X), given, inputs.as_numpy(regressors), exposures)
 

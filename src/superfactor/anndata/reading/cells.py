@@ -1,4 +1,4 @@
-"""What of an AnnData is asked for: one of its modalities, labels, covariates, genes."""
+"""Select parts of an AnnData: a modality, labels, covariates, genes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def one_modality(data: Any, mod: str | None) -> Any:
-    """The AnnData: itself, or the modality `mod` of a MuData."""
+    """Return an AnnData unchanged, or the modality `mod` of a MuData."""
     modalities = getattr(data, "mod", None)
     if modalities is None:
         if not (hasattr(data, "obsm") and hasattr(data, "varm")):
@@ -28,7 +28,7 @@ def one_modality(data: Any, mod: str | None) -> Any:
 
 
 def to_write_to(data: Any, mod: str | None, copy: bool) -> tuple[Any, Any]:
-    """What was given and its AnnData, or copies of both: results can be written to them."""
+    """Return the given object and its AnnData, or copies of both, ready for writing results."""
     adata = one_modality(data, mod)
     if copy:
         if adata.isbacked:
@@ -40,7 +40,7 @@ def to_write_to(data: Any, mod: str | None, copy: bool) -> tuple[Any, Any]:
 
 
 def check_key(key_added: str) -> None:
-    """A name that files can hold: for them "/" is a folder."""
+    """Raise a ValueError for names with "/", which is a folder in .h5ad files."""
     if "/" in key_added:
         raise ValueError(
             f"key_added={key_added!r}: a name without '/' is required, which .h5ad files cannot hold"
@@ -48,19 +48,19 @@ def check_key(key_added: str) -> None:
 
 
 def _make_actual(adata: Any) -> None:
-    """A view becomes an AnnData of its own, as scanpy does: results cannot be written to a view."""
+    """Turn a view into an independent AnnData, as scanpy does; results cannot be written to a view."""
     if not adata.is_view:
         return
     if adata.isbacked:
         raise ValueError(
-            "adata: a view of a file cannot be written to; adata.to_memory() makes an AnnData of its own"
+            "adata: a view of a file cannot be written to; adata.to_memory() returns an independent AnnData"
         )
-    warnings.warn("adata is a view of another AnnData: it becomes one of its own", UserWarning, stacklevel=4)
+    warnings.warn("adata is a view of another AnnData: it becomes independent", UserWarning, stacklevel=4)
     adata._init_as_actual(adata.copy())
 
 
 def column(data: Any, adata: Any, name: str, said: str) -> Any:
-    """A column of the cells' table; of a MuData the one of its modality, or else its own."""
+    """Return a column of ``obs``; for a MuData, of its modality, otherwise its own."""
     if name in adata.obs:
         return adata.obs[name]
     if data is not adata and name in data.obs:
@@ -70,7 +70,7 @@ def column(data: Any, adata: Any, name: str, said: str) -> Any:
 
 
 def labels(values: Any) -> Any:
-    """A column of labels (n,) as NumPy; where some are missing, objects or numbers with NaN."""
+    """Return a column of labels (n,) as NumPy; with missing labels, objects or numbers with NaN."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if values.isna().any():
@@ -83,7 +83,7 @@ def labels(values: Any) -> Any:
 
 
 def covariate_table(data: Any, adata: Any, names: str | Sequence[str]) -> Any:
-    """The columns of covariates as a DataFrame (n, q), or None without any."""
+    """Return the columns of covariates as a DataFrame (n, q); None if there are none."""
     chosen = [names] if isinstance(names, str) else list(names)
     if not chosen:
         return None
@@ -93,12 +93,12 @@ def covariate_table(data: Any, adata: Any, names: str | Sequence[str]) -> Any:
 
 
 def chosen_genes(adata: Any, mask_var: Any) -> np.ndarray:
-    """Positions of the genes to fit: "auto" is highly variable ones where they are marked, else all."""
+    """Return positions of the genes to fit; "auto" selects highly variable genes if marked, otherwise all."""
     names = adata.var_names
     if not names.is_unique:
         twice = names[names.duplicated()][0]
         raise ValueError(
-            f"adata.var_names: {str(twice)!r} is there twice; adata.var_names_make_unique() mends it"
+            f"adata.var_names: {str(twice)!r} occurs twice; adata.var_names_make_unique() makes names unique"
         )
     p = len(names)
     if isinstance(mask_var, str) and mask_var == "auto":
@@ -116,5 +116,5 @@ def chosen_genes(adata: Any, mask_var: Any) -> np.ndarray:
             f"shape {mask.shape}"
         )
     if not mask.any():
-        raise ValueError("mask_var: it leaves no gene")
+        raise ValueError("mask_var: it selects no gene; at least one is required")
     return np.flatnonzero(mask)

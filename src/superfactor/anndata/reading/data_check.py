@@ -1,4 +1,4 @@
-"""What X looks like: log-normalised, or counts, or scaled already. A few hundred cells are looked at."""
+"""Check whether X looks log-normalised, like counts or scaled, from a few hundred cells."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import scipy.sparse as sp
 
 from superfactor.spectrum import RowSource
 
-# Cells are looked at in so many places, so many in each; and so many genes.
+# Number of places in the file, cells read in each, and genes.
 _PLACES, _EACH, _GENES = 16, 32, 2000
-# Whole numbers up to 2 may be genotypes, or whether a gene was seen. Logarithms of counts stay below 30.
+# Whole numbers up to 2 may be genotypes, or whether a gene was detected. Logarithms of counts are below 30.
 _LEAST_COUNT, _LARGEST_LOGARITHM = 3, 30
-# Genes that are above their least value in this share of the cells have a standard deviation to go by.
+# Genes above their smallest value in this share of the cells have a usable standard deviation.
 _FREQUENT = 0.05
-# Of these, nine in ten have one near 1 where X was scaled: so near in a few hundred cells. Where nothing was
-# centred there is no other sign, and they have to be nearer.
+# If X was scaled, 90 % of these genes have a standard deviation near 1. Without centring this is the only
+# sign, so the range is narrower.
 _NEAR_ONE, _NEARER_ONE, _MOST = (0.75, 1.3), (0.85, 1.18), 0.9
 _NEAR_ZERO = 0.25
 
 
 def data_check(source: RowSource, layer: str | None, scale: bool) -> str | None:
-    """One line on X (n, p) that is no log-normalised expression; None where it may be.
+    """Return a warning if X (n, p) does not look like log-normalised expression; otherwise None.
 
     Parameters
     ----------
-    source : the rows, before anything is divided
-    layer : the layer they are of, or None for X
-    scale : whether genes are going to be divided by their standard deviations
+    source : the rows, before scaling
+    layer : name of their layer, or None for X
+    scale : whether genes will be divided by their standard deviations
     """
     values = _some(source)
     if not min(values.shape):
@@ -39,8 +39,8 @@ def data_check(source: RowSource, layer: str | None, scale: bool) -> str | None:
     if not whole and _is_scaled(values):
         return (
             f"{what}: genes have standard deviations near 1, so that it looks scaled (sc.pp.scale); rare "
-            "genes then weigh as much as markers. Log-normalised expression is better: layer= names a layer "
-            "of it, adata.raw.to_adata() makes an AnnData of raw" + ("; leave scale=False" if scale else "")
+            "genes then weigh as much as markers. Log-normalised expression is better: layer= selects a "
+            "layer, adata.raw.to_adata() returns raw as an AnnData" + ("; leave scale=False" if scale else "")
         )
     if values.min() < 0:
         return None
@@ -48,19 +48,19 @@ def data_check(source: RowSource, layer: str | None, scale: bool) -> str | None:
     if whole and largest >= _LEAST_COUNT:
         return (
             f"{what}: whole numbers up to {largest:,.0f}, which look like counts; cells with many counts "
-            f"then lead the factors. Take sc.pp.normalize_total(adata{where}) and sc.pp.log1p(adata{where}) "
-            "before it"
+            f"then dominate the factors. Call sc.pp.normalize_total(adata{where}) and "
+            f"sc.pp.log1p(adata{where}) first"
         )
     if not whole and largest > _LARGEST_LOGARITHM:
         return (
             f"{what}: values up to {largest:,.0f}, which look like expression without its logarithm; a "
-            f"few genes then lead the factors. Take sc.pp.log1p(adata{where}) before it"
+            f"few genes then dominate the factors. Call sc.pp.log1p(adata{where}) first"
         )
     return None
 
 
 def _some(source: RowSource) -> Any:
-    """Values of some cells and genes: places all over the file, which is not read as a whole."""
+    """Return values of some cells and genes, from places all over the file."""
     n, p = source.shape
     if n <= _PLACES * _EACH:
         cuts = [(0, n)]
@@ -72,7 +72,7 @@ def _some(source: RowSource) -> Any:
 
 
 def _is_scaled(values: Any) -> bool:
-    """Whether genes have variance 1; where X was centred too, also mean 0. Clipping changes little of it."""
+    """Return whether genes have variance 1, and mean 0 if X was centred; clipping changes little."""
     above, mean, variance = _by_gene(values)
     frequent = above >= _FREQUENT
     if not frequent.any():
@@ -87,7 +87,7 @@ def _is_scaled(values: Any) -> bool:
 
 
 def _by_gene(values: Any) -> tuple[Any, Any, Any]:
-    """Of each gene the share of cells above its least value, mean and variance; of sparse X, above 0."""
+    """Return for each gene the share of cells above its smallest value (sparse X: 0), mean and variance."""
     n, p = values.shape
     if not sp.issparse(values):
         values = values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The numbers of an AnnData: X or a layer, some of the genes, scaled, in memory or on disk."""
+"""Read the matrix of an AnnData: X or a layer, some of the genes, scaled, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from superfactor.spectrum.rows import MemmapRows, SparseRows, as_rows
 
 # A variance below this share of the mean square is rounding: the gene is constant.
 _NO_VARIANCE = 1e-12
-# Above this share of genes that new cells lack, what is left says too little.
+# Largest share of the model's genes that may be missing in new cells.
 _MOST_MISSING = 0.5
 
 
 def stored_matrix(adata: Any, layer: str | None) -> Any:
-    """``adata.X`` (n, p), or a layer of that name."""
+    """Return ``adata.X`` (n, p), or the layer of this name."""
     if layer is None:
         if adata.X is None:
             layers = ", ".join(map(repr, adata.layers)) or "none"
@@ -39,7 +39,7 @@ def stored_matrix(adata: Any, layer: str | None) -> Any:
 def fitted_data(
     adata: Any, layer: str | None, genes: np.ndarray, scale: bool, in_blocks: bool
 ) -> tuple[Any, np.ndarray]:
-    """The numbers to fit (n, genes), in blocks or as a whole, and by what every gene is divided."""
+    """Return the data to fit (n, genes), in blocks or in memory, and the divisor of every gene."""
     X = stored_matrix(adata, layer)
     source = rows_of(X)
     whole = len(genes) == adata.n_vars
@@ -59,20 +59,20 @@ def fitted_data(
 
 
 def _is_floating(X: Any) -> bool:
-    """An array or CSR matrix in memory that can be fitted as it is, without a copy."""
+    """Return whether X is an array or CSR matrix in memory that can be fitted without a copy."""
     ready = isinstance(X, np.ndarray) or (sp.issparse(X) and X.format == "csr")
     return ready and X.dtype in (np.float32, np.float64)
 
 
 def alignment(names: Any, kept: Any, dtype: Any) -> Any:
-    """(genes of new cells, genes of the model), sparse: puts columns where they belong, and scales them."""
+    """Return a sparse matrix (genes of new cells, genes of the model) that selects and scales columns."""
     genes = [str(gene) for gene in kept["genes"]]
     here = names.astype(str).get_indexer(genes)
     missing = float(np.mean(here < 0))
     if missing > _MOST_MISSING:
         raise ValueError(
             f"adata.var_names: {missing:.0%} of the model's {len(genes)} genes are missing; at most half may "
-            f"be. Are names of the same kind, such as {genes[0]!r}?"
+            f"be missing. Are the names of the same type, such as {genes[0]!r}?"
         )
     if missing:
         warnings.warn(
@@ -86,7 +86,7 @@ def alignment(names: Any, kept: Any, dtype: Any) -> Any:
 
 
 def rows_of(X: Any) -> RowSource:
-    """X (n, p) as rows that are read in blocks: float32 as they are, whole numbers as float32."""
+    """Return X (n, p) as a source of rows in blocks: float64 and float32 unchanged, others as float32."""
     source = as_rows(X)
     if source is None:
         source = _in_memory(X)
@@ -107,38 +107,38 @@ def _in_memory(X: Any) -> RowSource:
 
 
 def as_data(source: RowSource) -> Any:
-    """What to fit: rows that are read in blocks, or where they are one block, the array."""
+    """Return a source that is read in blocks, or an array if it is a single block."""
     return source if len(block_cuts(source)) > 2 else in_memory(source)
 
 
 def in_memory(source: RowSource) -> Any:
-    """All rows as an array or CSR matrix, for what cannot read them in blocks."""
+    """Return all rows as an array or CSR matrix."""
     return source.read_finite(0, source.shape[0])
 
 
 def standard_deviations(source: RowSource) -> np.ndarray:
-    """Of every column (p,), in float64, by one pass; 1 where a column is constant."""
+    """Return the standard deviation of every column (p,), in float64, by one pass; 1 for constant columns."""
     n = source.shape[0]
     first, second = over_blocks(source, _moments)
     variance = second / n - (first / n) ** 2
     return np.asarray(np.sqrt(np.where(variance > _NO_VARIANCE * second / n, variance, 1.0)))
 
 
-def over_blocks(source: RowSource, question: Callable[[Any], tuple[Any, ...]]) -> list[Any]:
-    """The sums over blocks of rows of what a block answers; blocks are shared among the cores."""
+def over_blocks(source: RowSource, query: Callable[[Any], tuple[Any, ...]]) -> list[Any]:
+    """Return sums of `query` over blocks of rows; blocks are distributed over the cores."""
     cuts = list(pairwise(block_cuts(source)))
     threads = min(cores(), len(cuts))
 
     def share(k: int) -> list[Any]:
-        answers = (question(source.read_finite(a, b)) for a, b in cuts[k::threads])
-        return [sum(parts) for parts in zip(*answers, strict=True)]
+        results = (query(source.read_finite(a, b)) for a, b in cuts[k::threads])
+        return [sum(parts) for parts in zip(*results, strict=True)]
 
     with ThreadPoolExecutor(threads) as pool:
         return [sum(parts) for parts in zip(*pool.map(share, range(threads)), strict=True)]
 
 
 def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Σx and Σx² of every column (p,), in float64."""
+    """Return Σx and Σx² of every column (p,), in float64."""
     if not sp.issparse(X):
         return X.sum(axis=0, dtype=np.float64), np.einsum("ij,ij->j", X, X, dtype=np.float64)
     values, p = X.data.astype(np.float64), X.shape[1]

@@ -1,4 +1,4 @@
-"""The outcome of cells: which columns of ``obs`` it is, which kind that is, and the y of an estimator."""
+"""The outcome of cells: its columns of ``obs``, its kind, and y for an estimator."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from superfactor.anndata.reading import cells
 from superfactor.estimators.targets import looks_like_counts, survival_y
 
-#: Words of `task`, and the kinds of `superfactor.outcomes` that they mean.
+#: Values of `task`, and the corresponding kinds of `superfactor.outcomes`.
 TASKS = {"classes": "classes", "regression": "numbers", "counts": "counts", "labels": "flags"}
-# More different whole numbers are measured, or counted, and no names of classes.
+# Most different whole numbers that are classes; with more they are measurements or counts.
 _MOST_NUMBERED = 20
 _YES, _NO = frozenset(["1", "1.0", "true", "yes"]), frozenset(["0", "0.0", "false", "no"])
 
 
 @dataclass(frozen=True)
 class OutcomeRequest:
-    """The outcome as a call names it: a column or columns, or a time and an event; and what it is to be."""
+    """The outcome as the parameters of a call: columns, or time and event, and the task."""
 
     label: str | Sequence[str] | None = None
     time: str | None = None
@@ -32,22 +32,22 @@ class OutcomeRequest:
 
     @property
     def columns(self) -> list[str]:
-        """Of ``obs``; those of times are the time and the event."""
+        """Return the columns of ``obs``; for survival, those of time and event."""
         if self.time is not None and self.event is not None:
             return [self.time, self.event]
         return [self.label] if isinstance(self.label, str) else list(self.label or ())
 
     def check(self) -> None:
-        """A ValueError where the words do not fit together."""
+        """Raise a ValueError if the parameters do not fit together."""
         if self.task is not None and self.task not in TASKS:
             allowed = ", ".join(map(repr, TASKS))
-            raise ValueError(f"task={self.task!r}: one of {allowed} is required, or None to find out")
+            raise ValueError(f"task={self.task!r}: one of {allowed} is required, or None to infer it")
         if (self.time is None) != (self.event is None):
             there, lacks = ("event", "time") if self.time is None else ("time", "event")
-            raise ValueError(f"{lacks}=None: {there}= needs it, another column of adata.obs")
+            raise ValueError(f"{lacks}=None: {there}= requires it, another column of adata.obs")
         if self.time is not None and (self.label is not None or self.task is not None):
             both = "label" if self.label is not None else "task"
-            raise ValueError(f"{both}: time= and event= are an outcome of their own; leave it out")
+            raise ValueError(f"{both}: with time= and event= it must be None")
         if self.event_word is not None and self.time is None:
             raise ValueError("event_word: it is for survival times; time= and event= name their columns")
         names = self.columns
@@ -59,7 +59,7 @@ class OutcomeRequest:
             raise ValueError(f"task={self.task!r}: one column is required as label, got {len(names)}")
 
     def stored(self) -> dict[str, Any]:
-        """What a file keeps of it."""
+        """Return the request in types that a file can store."""
         label = self.label if isinstance(self.label, str | None) else np.array(self.columns, dtype=object)
         return {
             "label": label,
@@ -76,9 +76,9 @@ class CellOutcome:
 
     Attributes
     ----------
-    kind : its name in `superfactor.outcomes`
-    columns : of ``obs``
-    y : as the estimator takes it
+    kind : name of the kind in `superfactor.outcomes`
+    columns : columns of ``obs``
+    y : y as the estimator requires it
     first : the first of the columns, a Series
     """
 
@@ -89,7 +89,7 @@ class CellOutcome:
 
 
 def read(data: Any, adata: Any, asked: OutcomeRequest, kind: str | None = None) -> CellOutcome:
-    """The outcome that is asked for, of this kind where it is known; what is noted is a warning."""
+    """Return the requested outcome, of this kind if it is known; notes become warnings."""
     asked.check()
     names = asked.columns
     said = "label" if asked.time is None else "time"
@@ -119,14 +119,14 @@ def _kind(columns: list[Any], names: list[str], unlabeled: Any) -> str:
     words = [name for name, column in zip(names, columns, strict=True) if not _is_numeric(column)]
     if words:
         raise ValueError(
-            f"label: {words[0]!r} holds neither numbers nor yes and no; several columns are all 0/1, or all "
-            "numbers, and one column of words is a label of its own"
+            f"label: {words[0]!r} holds neither numbers nor yes and no; several columns must be all 0/1, or "
+            "all numbers, and a column of text must be the only label"
         )
     return "numbers"
 
 
 def _of_one(column: Any, name: str, unlabeled: Any) -> str:
-    """Words, categories and few whole numbers are classes; other numbers are numbers."""
+    """Return the kind of one column: text, categories and few whole numbers are classes."""
     if not _is_numeric(column):
         return "classes"
     values = _floats(column)
@@ -140,14 +140,15 @@ def _of_one(column: Any, name: str, unlabeled: Any) -> str:
     if not whole or len(different) > _MOST_NUMBERED:
         if counts:
             _warn(
-                f"label={name!r}: {len(different)} whole numbers taken as numbers; task='counts' takes counts"
+                f"label={name!r}: {len(different)} different whole numbers are fitted as numbers; "
+                "task='counts' fits counts"
             )
         return "numbers"
     if len(different) > 2:
         _warn(
-            f"label={name!r}: whole numbers from {different[0]:g} to {different[-1]:g}, taken as "
+            f"label={name!r}: whole numbers from {different[0]:g} to {different[-1]:g} are fitted as "
             f"{len(different)} classes without an order; task='regression' predicts them as "
-            f"numbers{as_counts}, task='classes' says that it is right"
+            f"numbers{as_counts}, task='classes' confirms classes"
         )
     return "classes"
 
@@ -162,7 +163,7 @@ def _is_numeric(column: Any) -> bool:
 
 
 def _floats(column: Any) -> Any:
-    """Numbers (n,), NaN where there is none."""
+    """Return numbers (n,), NaN where missing."""
     try:
         return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -170,7 +171,7 @@ def _floats(column: Any) -> Any:
 
 
 def _flags(column: Any) -> Any:
-    """0.0, 1.0, or NaN where nothing is said (n,); None where it holds anything else."""
+    """Return 0.0, 1.0, or NaN where missing (n,); None if the column contains anything else."""
     found = np.full(len(column), np.nan)
     words = column.astype(object).astype(str).str.strip().str.lower().to_numpy()
     known = column.notna().to_numpy()

@@ -1,7 +1,7 @@
-"""What a classifier answers: which one of several classes, or yes and no to several labels.
+"""Label types of a classifier: one label of several classes, or several yes/no labels.
 
-`LabelType` turns y into targets and a loss, and activations into scores, probabilities and predictions. All
-that a classifier has to know of the difference is which of the two it holds.
+`LabelType` converts y to targets and a loss, and activations to scores, probabilities and predictions. The
+classifier uses it and does not distinguish the two types itself.
 """
 
 from __future__ import annotations
@@ -28,70 +28,70 @@ from superfactor.models import Coding
 
 
 class Posed(NamedTuple):
-    """y as a problem has it."""
+    """y in the form that a problem requires."""
 
     classes: Any  # (κ + 1,) classes, or the names of κ labels
-    counts: Any  # samples of each class, or with each label, counted with their weights
+    counts: Any  # sum of weights of the samples of each class, or with each label
     targets: Any  # class numbers (n,), or (n, κ) of 0, 1 and NaN
     loss: Loss
-    factor: Any  # of the loss of each sample (n,), or None
+    factor: Any  # factor of the loss of each sample (n,), or None
 
 
 class LabelType(ABC):
-    """What differs between one label of several classes and several labels of two."""
+    """Methods that differ between one label of several classes and several yes/no labels."""
 
     @abstractmethod
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
-        """A user's y, checked; `classes` are those of a fitted model."""
+    def check(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
+        """Check a user's y; `classes` are those of a fitted model."""
 
     @abstractmethod
     def posed(self, given: CheckedY, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
-        """y of samples with these weights (n,), or None, some of which have a label."""
+        """Return targets and loss of samples with weights (n,) or None; at least one has a label."""
 
     def by_output(self, coef: Array) -> Array:
-        """Coefficients (κ, m) as those of the outputs of ``decision_function``."""
+        """Convert coefficients (κ, m) to those of the outputs of ``decision_function``."""
         return coef
 
     def by_activation(self, coef: Array) -> Array:
-        """The same back."""
+        """Invert `by_output`."""
         return coef
 
     def symmetric(self, effect: Any) -> Any:
-        """Effects (κ, m) on all outputs, none of which is the one that others are compared with."""
+        """Convert effects (κ, m) to all outputs, without a reference class."""
         return effect
 
     @abstractmethod
     def scores(self, coding: Coding, signal: Array, offset: Array, loss: Any, prediction: str) -> Array:
-        """What all else is made of, from the activations of factors and covariates (n, κ)."""
+        """Return scores from the activations of factors and covariates (n, κ)."""
 
     @abstractmethod
     def decisions(self, scores: Array) -> Array:
-        """``decision_function``."""
+        """Return ``decision_function`` from scores."""
 
     @abstractmethod
     def log_proba(self, scores: Array) -> Array:
-        """Logarithms of the probabilities."""
+        """Return log-probabilities from scores."""
 
     @abstractmethod
     def predicted(self, scores: Array, classes: Any) -> Any:
-        """``predict``."""
+        """Return ``predict`` from scores."""
 
-    def judged(self, given: CheckedY) -> CheckedY:
-        """Those samples whose predictions can be right or wrong."""
+    def scorable(self, given: CheckedY) -> CheckedY:
+        """Return the samples whose predictions can be scored."""
         return given
 
     def accuracy(self, given: CheckedY, predicted: Any, sample_weight: Any) -> float:
-        """The share of right predictions."""
-        judged = self.judged(given)
-        own = (judged.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight))
-        true, said, weight = own
-        return float(accuracy_score(true, said, sample_weight=weight))
+        """Return the share of right predictions."""
+        scorable = self.scorable(given)
+        own = (scorable.of_labelled(inputs.as_numpy(x)) for x in (given.values, predicted, sample_weight))
+        true, found, weight = own
+        return float(accuracy_score(true, found, sample_weight=weight))
 
 
 class Multiclass(LabelType):
     """One label of two classes or more. Scores are logarithms of unnormalised probabilities (n, κ + 1)."""
 
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
+    def check(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
         return check_labels(y, X, name, unlabeled)
 
     def posed(self, given: CheckedY, weight: Any, link: Any, class_weight: Any, name: str) -> Posed:
@@ -108,7 +108,7 @@ class Multiclass(LabelType):
         factor = given.loss_factor if factor is None else given.spread(factor, 0.0)
         return Posed(classes, counts, given.spread(codes, UNLABELLED), loss, factor)
 
-    # Of several classes the first has the activation 0.
+    # The first class has the activation 0.
 
     def by_output(self, coef: Array) -> Array:
         if coef.shape[0] == 1:
@@ -145,7 +145,7 @@ class Multiclass(LabelType):
 class Multilabel(LabelType):
     """Several yes/no labels. Scores are their log-odds (n, κ)."""
 
-    def given(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
+    def check(self, y: Any, X: Any, name: str, unlabeled: Any, classes: Any = None) -> CheckedY:
         found = check_flags(y, X, name, unlabeled)
         return found if classes is None else flags_in_order(found, classes)
 
@@ -174,13 +174,13 @@ class Multilabel(LabelType):
         xp = namespace(scores)
         return xp.astype(scores > 0, xp.int64)
 
-    def judged(self, given: CheckedY) -> CheckedY:
-        """Those of which every label is known."""
+    def scorable(self, given: CheckedY) -> CheckedY:
+        """Return the samples with all labels known."""
         known = ~np.isnan(given.values).any(axis=1)
         if not known.any():
             raise ValueError(
-                "y: no sample has all of its labels, and score counts samples of which all are right; "
-                "metrics of each label by itself need no such sample"
+                "y: no sample has all of its labels, which score requires; metrics of single labels do not "
+                "require such samples"
             )
         return CheckedY(given.values, known, given.names)
 
@@ -189,10 +189,10 @@ _CLASSES, _FLAGS = Multiclass(), Multilabel()
 
 
 def label_type_of(y: Any) -> LabelType:
-    """Those that a user's y asks for: several columns are several labels."""
+    """Return the label type of a user's y: several columns are several labels."""
     return _FLAGS if has_several_columns(y) else _CLASSES
 
 
 def label_type_for_loss(loss: Any) -> LabelType:
-    """Those of a classifier that was fitted with this loss."""
+    """Return the label type of a classifier that was fitted with this loss."""
     return _FLAGS if isinstance(loss, FlagsLoss) else _CLASSES

@@ -107,7 +107,7 @@ def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any
     """Return the factorized columns and the outcomes, with exposures, of the labelled samples."""
     whole = fitted.preprocess(X)
     values, _ = fitted.estimator.split_columns(whole, covariates)
-    given = fitted.estimator._given(y, values).of_some()
+    given = fitted.estimator._checked_y(y, values).of_some()
     values = inputs.as_numpy(values)
     exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
     if exposures is not None:

@@ -161,7 +161,7 @@ def held_out_scores(
     codes = inputs.as_numpy(fitted.estimator.transform(whole))
     exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
     del whole  # refits make their own copies
-    given = fitted.estimator._given(y, codes).of_some()
+    given = fitted.estimator._checked_y(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
     splits = _splits(view.outcome, given, kept, groups, cv, random_state)

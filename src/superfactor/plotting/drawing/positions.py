@@ -103,7 +103,7 @@ def _is_training(view: FactorView, scores: Any) -> bool:
 def _are_labels(estimator: Any, view: FactorView, y: Any, rows: Any) -> bool:
     """Whether y is what the estimator was fitted to: a picture may colour samples by something else."""
     try:
-        given = estimator._given(y, rows)
+        given = estimator._checked_y(y, rows)
     except (TypeError, ValueError):
         return False
     return view.outcome.is_own(estimator, given)
