@@ -1,14 +1,14 @@
 """A growing subspace of the search side, the problem inside it, and its Newton model.
 
 ================ ==============================================================================
-file             idea
+file             content
 ================ ==============================================================================
-``basis``        an orthonormal basis that grows; a value
+``basis``        an immutable orthonormal basis that can be extended
 ``design``       the loss as a function of coefficients on the rows of a design
-``ridge``        ridge regression with any of our losses: the small problem inside every step
+``ridge``        ridge regression with any loss: the small problem inside every step
 ``geometry``     points, frames, the retraction
 ``inside``       F restricted to the subspace: points, proximal steps, the duality gap
-``conjugate``    conjugate gradients inside a trust region, for several systems side by side
+``conjugate``    conjugate gradients inside a trust region, for several systems at once
 ``newton_model`` the joint Newton step in (W, β, γ)
 ================ ==============================================================================
 """

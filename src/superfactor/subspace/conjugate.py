@@ -1,4 +1,4 @@
-"""Conjugate gradients that stop at the edge of a trust region, for several systems side by side."""
+"""Conjugate gradients that stop at the boundary of a trust region, for several systems at once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Linear = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Truncated:
-    """Where conjugate gradients ended."""
+    """Result of conjugate gradients."""
 
     x: Array  # (…, N)
-    decrease: Array  # (…), by how much x lowers the quadratic ½xᵀHx − bᵀx
+    decrease: Array  # (…), decrease of the quadratic ½xᵀHx − bᵀx by x
     length: Array  # (…), √(xᵀMx) in the metric of the preconditioner M⁻¹
-    # (…), whether the tolerance was met: not where the curvature was negative, the trust region ended, or
-    # patience did
+    # (…), whether the tolerance was reached: False after negative curvature, at the boundary of the trust
+    # region, or at the limit of iterations
     solved: Array
 
 
@@ -33,8 +33,8 @@ def conjugate_gradients(
 ) -> Truncated:
     """Minimise ½xᵀHx − bᵀx over xᵀMx ≤ radius² (Steihaug), for b (…, N), H = apply, M⁻¹ = precondition.
 
-    Stops where the residual is below `tol` times the first one, both measured by M⁻¹. Along a direction of
-    negative curvature x goes to the edge, or, where there is none, no farther than M suggests.
+    Stops if the residual is below `tol` times the first one, both in the norm of M⁻¹. Along a direction of
+    negative curvature x goes to the boundary, or, without one, as far as if M were the curvature.
     """
     xp = namespace(rhs)
 
@@ -64,7 +64,8 @@ def conjugate_gradients(
         farther = xx + 2 * step * xd + step**2 * dd
         inside = going & bent & (farther < edge)
         if not bool(xp.all(inside)):
-            # To the edge; where there is none, as far as if M were the curvature. Solved points stay.
+            # To the boundary, or, without one, as far as if M were the curvature. Solved systems do not
+            # change.
             room = xp.where(edge < xp.inf, edge - xx, zero)
             root = xp.sqrt(xp.clip(xd**2 + dd * room, 0.0, None))
             last = (root - xd) / xp.where(dd > 0, dd, one)
@@ -75,9 +76,9 @@ def conjugate_gradients(
         z = precondition(r)
         new = inner(r, z)
         met = inside & (new <= goal)
-        # A residual that grows so much is rounding: the curvature is as small as floats are.
+        # Such growth of a residual is a rounding error: the curvature is as small as floats can be.
         solved, going = solved | met, inside & ~met & (1e-100 * new < rz)
-        # Of those that have ended nothing is needed, and their residuals may be as small as floats are.
+        # Systems that have ended need no update, and their residuals may be as small as floats can be.
         ratio = xp.where(going, new, zero) / xp.where(going & (rz > 0), rz, one)
         xd = ratio * (xd + step * dd)
         d, rz = z + along(ratio, d), new

@@ -1,4 +1,4 @@
-"""The loss as a function of coefficients on the rows of a design: what ridge regression asks of samples."""
+"""The loss as a function of coefficients on the rows of a design."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from superfactor.samples import Block, Design, Tall
 class LossOn:
     """Σ_i ω_i ℓ(y_i, cᵀj_i) and its derivatives in c (m, κ), j_i the rows of a design J (n, m).
 
-    Coefficients with leading dimensions (…, m, κ) are several points side by side.
+    Coefficients with leading dimensions (…, m, κ) are several points at once.
     """
 
     problem: Problem
     design: Design
     columns: int
-    _gram: Array | None = None  # about Σ_i ω_i j_i j_iᵀ (m, m), the scale of curvature; None asks the samples
+    _gram: Array | None = None  # about Σ_i ω_i j_i j_iᵀ (m, m), the scale of curvature; None computes it
     _kept: tuple[Tall, ...] = ()
 
     @cached_property
     def share(self) -> float:
-        """Of the samples, those whose curvature is summed."""
+        """Share of the samples over which the curvature is summed."""
         return self.problem.curvature_share(self.columns)
 
     @cached_property
     def few(self) -> Design:
-        """The rows whose curvature is summed: all, or those of a share of the samples."""
+        """Rows over which the curvature is summed: all, or those of a share of the samples."""
         return self.design if self.share >= 1 else self._some(coarse=False)
 
     @cached_property
     def coarse(self) -> Design:
-        """The same for conjugate gradients, in float32 where that pays: an error only bends a direction."""
+        """The same for conjugate gradients, in float32 if that pays: an error only changes a direction."""
         worth = self.rows * self.columns >= self.problem.options.values_worth_coarse
         if worth and self.epsilon < 1e-10:
             return self._some(coarse=True)
@@ -45,45 +45,45 @@ class LossOn:
 
     def _some(self, coarse: bool) -> Design:
         kept, _ = self.problem.samples.make(Block.some_of, self.design, self.share, coarse)
-        self._kept += kept  # as long as this is there
+        self._kept += kept  # kept as long as this object
         rows, *offset = (tall.place for tall in kept)
         return Design(rows, True, offset[0] if offset else None, self.share, coarse)
 
     @cached_property
     def gram(self) -> Array:
-        """About Σ_i ω_i j_i j_iᵀ (m, m)."""
+        """Return about Σ_i ω_i j_i j_iᵀ (m, m)."""
         if self._gram is None:
             self._gram = self.problem.samples.sum(Block.design_gram, self.coarse)
         return self._gram
 
     @property
     def epsilon(self) -> float:
-        """The precision of the samples' floating type."""
+        """Machine epsilon of the samples' floating type."""
         return self.problem.epsilon
 
     @property
     def dense_pays(self) -> bool:
-        """Whether a Newton system of all unknowns is cheaper than conjugate gradients."""
+        """Return whether a Newton system of all unknowns is cheaper than conjugate gradients."""
         problem, options = self.problem, self.problem.options
         dense = options.dense_operations(self.rows, self.columns, problem.n_outputs)
         products = options.product_operations(self.rows, self.columns, problem.n_outputs)
-        farther = (problem.samples.latency - 1) * options.call_overhead  # of each question
+        farther = (problem.samples.latency - 1) * options.call_overhead  # per call
         return dense + farther <= products + options.expected_products * farther
 
     def evaluate(self, coef: Array) -> tuple[Array, Array]:
-        """The value (…) and its gradient JᵀE (…, m, κ)."""
+        """Return the value (…) and its gradient JᵀE (…, m, κ)."""
         self._count(8.0 * self.problem.n_samples * self.columns, coef)
         return self.problem.samples.sum(Block.evaluate, self.design, coef)
 
     def curvature(self, coef: Array) -> Array:
-        """Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        """Return Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
         options, kappa = self.problem.options, self.problem.n_outputs
         dense = options.dense_operations(self.rows, self.columns, kappa) - options.call_overhead
         self._count(dense / kappa, coef)
         return self.problem.samples.sum(Block.curvature, self.few, coef)
 
     def bent(self, coef: Array) -> Bent:
-        """The same at points (…, m, κ), as something that has products only."""
+        """Return the curvature at points (…, m, κ) as an operator."""
         self._count(8.0 * self.rows * self.columns, coef)
         samples = self.problem.samples
         (rows,), (total, weight) = samples.make(Block.bent, self.coarse, coef)
@@ -91,22 +91,24 @@ class LossOn:
 
     @property
     def rows(self) -> float:
-        """How many rows `few` has."""
+        """Number of rows of `few`."""
         return self.share * self.problem.n_samples
 
     def _count(self, operations: float, coef: Array) -> None:
-        """Operations for each column of coef, and those of asking."""
+        """Count the operations for each column of coef, and the overhead of the call."""
         columns = math.prod(coef.shape) / max(int(coef.shape[-2]), 1)
         samples, options = self.problem.samples, self.problem.options
         samples.operations += samples.latency * options.call_overhead + operations * columns
 
     def floor(self) -> float:
-        """A curvature too small to matter, but not zero: where classes are separable and λ is zero the
-        Hessian vanishes with the gradient, and steps must go to zero with them, not to infinity.
+        """A curvature that is negligible, but not zero.
+
+        If classes are separable and λ is zero, the Hessian vanishes with the gradient. The steps must then go
+        to zero too, not to infinity.
         """
         problem = self.problem
         info = problem.xp.finfo(problem.covariate_ridge.dtype)  # float64: sums and systems are
-        # No more than Σ_i ω_i‖j_i‖², for the price of no question.
+        # A bound of Σ_i ω_i‖j_i‖² that needs no call to the samples.
         rows = problem.model.feature_bound(problem.squared_norm) * problem.largest_weight
         mass = rows + problem.total_weight
         return float(info.eps) * mass * min(problem.steepest, 1e3) + float(info.smallest_normal)
@@ -116,8 +118,8 @@ class LossOn:
 class Bent:
     """The curvature Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ of the loss at some points.
 
-    mean (…, κ, κ) is that of one sample on average, Σ_i ω_i∇²ℓ_i/Σ_i ω_i: with G = Σ_i ω_i j_i j_iᵀ the whole
-    is about mean ⊗ G, which is what preconditioners are made of.
+    mean (…, κ, κ) is the mean over the samples, Σ_i ω_i∇²ℓ_i/Σ_i ω_i. With G = Σ_i ω_i j_i j_iᵀ the curvature
+    is about mean ⊗ G, which preconditioners use.
     """
 
     loss: LossOn
@@ -125,7 +127,7 @@ class Bent:
     mean: Array
 
     def times(self, direction: Array) -> Array:
-        """The curvature times directions (…, m, κ)."""
+        """Return the curvature times directions (…, m, κ)."""
         loss = self.loss
         loss._count(8.0 * loss.rows * loss.columns, direction)
         samples = loss.problem.samples
@@ -133,7 +135,7 @@ class Bent:
 
     @cached_property
     def outputs(self) -> tuple[Array, Array]:
-        """Eigenvalues (…, κ) of the mean, none of them zero or below, and its eigenvectors (…, κ, κ)."""
+        """Return the eigenvalues (…, κ) of the mean, made positive, and its eigenvectors (…, κ, κ)."""
         xp = namespace(self.mean)
         values, vectors = eigh_descending(self.mean)
         tiny = float(xp.finfo(values.dtype).smallest_normal) ** 0.5
@@ -142,17 +144,17 @@ class Bent:
 
     @property
     def mean_above_zero(self) -> Array:
-        """The mean with these eigenvalues (…, κ, κ)."""
+        """Return the mean with these positive eigenvalues (…, κ, κ)."""
         values, vectors = self.outputs
         return (vectors * values[..., None, :]) @ namespace(vectors).matrix_transpose(vectors)
 
     def solver(self, gram: Array, ridge: Array) -> Callable[[Array], Array]:
-        """(mean ⊗ gram + diag(ridge))⁻¹ as a function of x (…, m, κ), for gram (…, m, m) and ridge (…, m)."""
+        """Return x (…, m, κ) ↦ (mean ⊗ gram + diag(ridge))⁻¹x for gram (…, m, m) and ridge (…, m)."""
         xp, (values, vectors) = namespace(gram), self.outputs
         identity = eye_like(gram, gram.shape[-1])
         systems = values[..., :, None, None] * gram[..., None, :, :]
         systems = systems + (ridge[..., None, :] * identity)[..., None, :, :]
-        # Two columns that are nearly the same have no inverse of their own.
+        # Two nearly equal columns make the system singular.
         size = xp.max(xp.linalg.diagonal(systems), axis=-1)[..., None, None]
         tiny = float(xp.finfo(gram.dtype).smallest_normal) ** 0.5
         inverse = xp.linalg.inv(systems + (1e-10 * size + tiny) * identity)

@@ -1,9 +1,9 @@
-"""Points of the search, the frame that makes their reconstruction's curvature diagonal, and how to move them.
+"""Points of the search, frames in which the curvature of reconstruction is diagonal, and the retraction.
 
 A subspace W (k, r) moves to the span of W + t·W⊥T. The retraction keeps W orthonormal, and with it Wβ
 moves to (W + tW⊥T)(β + tv) exactly.
 
-Arrays may have leading dimensions (…, k, r): several points side by side.
+Arrays may have leading dimensions (…, k, r) for several points.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 
 from superfactor._arrays import Array, device, eigh_descending, eye_like, indices, namespace, zeros_like_of
 
-# Of the largest: smaller eigenvalues are rounding.
+# Eigenvalues below this share of the largest are rounding errors.
 _NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A feasible point with its value.
+    """A feasible point with its objective.
 
-    W (…, k, r) orthonormal, β (…, r, κ), γ (…, q, κ); F the objective and `loss` its part Σωℓ, numbers or
-    (…); `pulled` (…, k + q, κ) is [ΦS, X']ᵀE, E = ω∘∇ℓ the residuals at its activations [ΦS, X']·coef.
+    W (…, k, r) orthonormal, β (…, r, κ), γ (…, q, κ); F (…) is the objective and `loss` (…) its
+    part Σωℓ; `pulled` (…, k + q, κ) is [ΦS, X']ᵀE, E = ω∘∇ℓ the residuals at its activations [ΦS, X']·coef.
     """
 
     W: Array
@@ -38,7 +38,7 @@ class Point:
 
     @property
     def coef(self) -> Array:
-        """[Wβ; γ] (…, k + q, κ)."""
+        """The coefficients [Wβ; γ] (…, k + q, κ)."""
         return namespace(self.W).concat([self.W @ self.beta, self.gamma], axis=-2)
 
     @property
@@ -46,19 +46,19 @@ class Point:
         return self.W, self.beta, self.gamma, self.F, self.loss, self.pulled
 
     def __getitem__(self, i: int) -> Point:
-        """One of several points."""
+        """Return one of several points."""
         return self._each(lambda part: float(part[i]) if part.ndim == 1 else part[i, :, :])
 
     def _each(self, change: Callable[[Array], Array]) -> Point:
         return Point(*map(change, self._parts))
 
     def taken(self, chosen: Any) -> Point:
-        """Some of several points, by NumPy indices."""
+        """Return some of several points, by NumPy indices."""
         xp, index = namespace(self.W), indices(self.W, chosen)
         return self._each(lambda x: xp.take(x, index, axis=0))
 
     def where(self, condition: Array, other: Point) -> Point:
-        """These points where a condition (S,) holds, others where not."""
+        """Return these points if a condition (S,) holds, the others otherwise."""
         xp = namespace(self.W)
 
         def chosen(a: Array, b: Array) -> Array:
@@ -68,30 +68,30 @@ class Point:
 
 
 def _root(identity: Array, T: Array) -> Array:
-    """L (…, r, r) with LLᵀ = I + TᵀT, for T (…, k, r)."""
+    """Return L (…, r, r) with LLᵀ = I + TᵀT, for T (…, k, r)."""
     xp = namespace(T)
     try:
         return xp.linalg.cholesky(identity + xp.matrix_transpose(T) @ T)
     except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's LinAlgError is a RuntimeError
-        # T is so long that I is lost in the rounding of TᵀT.
+        # T is so large that I is below the rounding error of TᵀT.
         both = xp.concat([xp.broadcast_to(identity, (*T.shape[:-2], *identity.shape)), T], axis=-2)
         return xp.matrix_transpose(xp.linalg.qr(both)[1])
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A point turned so that the curvature of its reconstruction is diagonal (docs/method.md §11)."""
+    """A rotated point, with diagonal curvature of the reconstruction (docs/method.md §11)."""
 
-    W: Array  # turned to match, and beta with it
+    W: Array  # rotated, like beta
     beta: Array
     ritz: Array  # eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
-    complement: Array  # W⊥ (…, k, k−r), turned so that D is diagonal there
-    rest: Array  # its values there (…, k−r), descending
-    coupled: Array | None = None  # in a frame that is not turned D there (…, k−r, k−r), rest its diagonal
+    complement: Array  # W⊥ (…, k, k−r), rotated so that D is diagonal there
+    rest: Array  # the diagonal of D there (…, k−r), descending
+    coupled: Array | None = None  # D there (…, k−r, k−r) if the frame is not rotated; rest is its diagonal
 
     @staticmethod
     def of(W: Array, beta: Array, D: Array, root_ratio: float) -> Frame:
-        """The frame of a subspace; root_ratio = √(λ/ξ)."""
+        """Return the frame of a subspace; root_ratio = √(λ/ξ)."""
         xp, scaled = namespace(W), root_ratio * beta
         turned = xp.matrix_transpose(W) @ D @ W + scaled @ xp.matrix_transpose(scaled)
         ritz, U = eigh_descending(turned)
@@ -102,16 +102,17 @@ class Frame:
 
     @staticmethod
     def unturned(W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array) -> Frame:
-        """The same without eigenvectors in W⊥, which cost more than the rest: in those of D (values (k,),
-        axes (k, k)) W⊥ᵀDW⊥ is diagonal but for a part of rank r.
+        """Return the frame without eigenvectors in W⊥, the most expensive part.
+
+        In the eigenvectors of D (values (k,), axes (k, k)), W⊥ᵀDW⊥ is diagonal plus rank r.
         """
         xp, scaled = namespace(W), root_ratio * beta
         seen = xp.matrix_transpose(axes) @ W
         turned = xp.matrix_transpose(seen) @ (values[:, None] * seen)
         ritz, U = eigh_descending(turned + scaled @ xp.matrix_transpose(scaled))
         beta, seen = xp.matrix_transpose(U) @ beta, seen @ U
-        # Where eigenvalues are zero any axes would do: first those that W has a part in, so that frames of
-        # equal problems are equal.
+        # The axes of zero eigenvalues are arbitrary. Take those of W first, so that equal problems have equal
+        # frames.
         kept = int(xp.sum(xp.astype(values > _NOTHING * xp.max(values), xp.int64)))
         Q = xp.linalg.qr(seen[..., kept:, :], mode="complete")[0]
         seen = xp.concat([seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2)
@@ -124,7 +125,7 @@ class Frame:
         return Frame(W @ U, beta, ritz, complement, rest, coupled)
 
     def turn(self, n_covariates: int) -> Array:
-        """[W⊥, W, I] (…, k + q, k + q): coordinates in which a design becomes [ΦW⊥, ΦW, X']."""
+        """Return [W⊥, W, I] (…, k + q, k + q): in its coordinates a design becomes [ΦW⊥, ΦW, X']."""
         (*points, k, r), q = self.W.shape, n_covariates
         turn = zeros_like_of(self.W, *points, k + q, k + q)
         turn[..., :k, : k - r], turn[..., :k, k - r : k] = self.complement, self.W
@@ -132,12 +133,12 @@ class Frame:
         return turn
 
     def turned_coef(self, gamma: Array) -> Array:
-        """[0; β; γ] (k + q, κ): a single point's coefficients in these coordinates."""
+        """Return [0; β; γ] (k + q, κ), the coefficients of one point in these coordinates."""
         rest = zeros_like_of(self.beta, int(self.rest.shape[0]), int(self.beta.shape[1]))
         return namespace(rest).concat([rest, self.beta, gamma])
 
     def retracted(self, T: Array, v: Array, t: float | Array) -> tuple[Array, Array]:
-        """W orthonormal and β after steps t (…) along T (…, k−r, r) and v (…, r, κ)."""
+        """Return W orthonormal and β after steps t (…) along T (…, k−r, r) and v (…, r, κ)."""
         xp = namespace(T)
         t = xp.asarray(t, dtype=T.dtype, device=device(T))[..., None, None]
         moved = self.W + t * (self.complement @ T)
@@ -146,7 +147,7 @@ class Frame:
         return W, xp.matrix_transpose(L) @ (self.beta + t * v)
 
     def rotated(self, i: int, j: int, angle: float) -> Array:
-        """W of a single point with its direction i turned by an angle into direction j of the complement."""
+        """Return W of one point with its direction i rotated by an angle to direction j of the complement."""
         xp, W = namespace(self.W), self.W
         column = math.cos(angle) * W[:, i] + math.sin(angle) * self.complement[:, j]
         return xp.concat([W[:, :i], column[:, None], W[:, i + 1 :]], axis=1)

@@ -26,16 +26,16 @@ from superfactor.subspace.design import LossOn
 from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.ridge import fit_ridge
 
-# Activations of this size, in the mean, leave nothing of the loss of a sample.
+# At mean activations of this size the loss of a sample is practically 0.
 _FAR = 30.0
-# Of the loss without factors: supervision that changes less is not told from none.
+# Share of the loss without factors; a smaller change by supervision counts as none.
 _LEAST = 1e-4
 
 
 class Inside:
     """min over W (k, r), β, γ of F with the search side restricted to the span of a basis.
 
-    Nothing in it changes: a basis that has grown makes another one.
+    It is immutable: an extended basis has another one.
     """
 
     def __init__(self, basis: Basis, rank: int, gram: Array | None = None):
@@ -43,20 +43,20 @@ class Inside:
         self.rank: int = rank
         self.problem: Problem = basis.problem
         self.D: Array = basis.D
-        self.xi: Any = self.problem.xi  # ξ and λ: numbers, or (S, 1, 1) where each of S points has its own
+        self.xi: Any = self.problem.xi  # ξ and λ: numbers, or (S, 1, 1) if each of S points has its own
         self.lam: Any = self.problem.lam
         self.rho: Array = self.problem.covariate_ridge[:, None]  # (…, q, 1)
-        # [ΦS, X'] (n, k + q): what the classifier can see.
+        # [ΦS, X'] (n, k + q), the input of the classifier.
         columns = basis.size + self.problem.n_covariates
         self.loss: LossOn = LossOn(self.problem, basis.design, columns, gram)
         self.least_curvature: float = self.loss.floor()
 
     def at_weights(self, problem: Problem) -> Inside:
-        """The same subspace of the same data at other weights ξ and λ."""
+        """Return the same subspace of the same data at other weights ξ and λ."""
         return Inside(replace(self.basis, problem=problem), self.rank, self.loss.gram)
 
     def with_factors(self, factors: Array) -> Inside:
-        """The same for S points side by side, with ξ and λ (and ρ with it) times factors (S, 2)."""
+        """Return the same for S points, with ξ and λ (and ρ like λ) times factors (S, 2)."""
         there = copy(self)
         there.__dict__.pop("pca_value", None)
         xi, lam = factors[:, 0][:, None, None], factors[:, 1][:, None, None]
@@ -65,16 +65,16 @@ class Inside:
 
     @property
     def root_ratio(self) -> Any:
-        """√(λ/ξ): products of weights leave the range of floats at extreme units; their roots do not."""
+        """√(λ/ξ), from roots: products of weights may overflow in extreme units, their roots do not."""
         return self.lam**0.5 / self.xi**0.5
 
     def _weighed(self, weight: Any, value: Array) -> Array:
-        """A weight of the points times a value (…) of each."""
+        """Return a weight times a value (…) of each point."""
         return weight * value if isinstance(weight, float) else weight[..., 0, 0] * value
 
     def reconstruction(self, W: Array) -> Array:
-        """ξ(‖X̃‖² − tr WᵀDW) (…) for W (…, k, r)."""
-        # Not below zero: where ‖X̃‖² and the trace agree to the last digit, rounding decides the sign.
+        """Return ξ(‖X̃‖² − tr WᵀDW) (…) for W (…, k, r)."""
+        # Clipped at zero: if ‖X̃‖² and the trace agree to the last digit, rounding decides the sign.
         left = self.problem.squared_norm - inners(W, self.D @ W)
         return self._weighed(self.xi, namespace(W).clip(left, 0.0, None))
 
@@ -89,7 +89,7 @@ class Inside:
         max_iter: int = 30,
         tol: float = 1e-12,
     ) -> Point:
-        """The best β and γ for the subspace W, by Newton from a start."""
+        """Return the point with the best β and γ for the subspace W, by Newton's method from a start."""
         problem = self.problem
         xp, (k, r), kappa = namespace(W), W.shape, problem.n_outputs
         q = problem.n_covariates
@@ -104,7 +104,7 @@ class Inside:
         return self.at(W, coef[:r, :], coef[r:, :])
 
     def at(self, W: Array, beta: Array, gamma: Array) -> Point:
-        """The point itself, nothing optimised; or several, (…, k, r)."""
+        """Return the point with these parameters, or several points (…, k, r)."""
         loss, pulled = self.loss.evaluate(namespace(W).concat([W @ beta, gamma], axis=-2))
         F = loss + self._weighed(self.lam, inners(beta, beta)) + self.reconstruction(W)
         F = F + inners(self.rho * gamma, gamma)
@@ -113,7 +113,7 @@ class Inside:
         return Point(W, beta, gamma, F, loss, pulled)
 
     def embedded(self, point: Point) -> Point:
-        """A point of a smaller basis, of which this one is a continuation."""
+        """Return a point of a smaller basis in this one, which extends it."""
         missing = self.basis.size - int(point.W.shape[0])
         if missing == 0:
             return point
@@ -121,53 +121,53 @@ class Inside:
         return self.at(namespace(rest).concat([point.W, rest]), point.beta, point.gamma)
 
     def leading(self, A: Array | None = None) -> Array:
-        """The r leading eigenvectors (k, r) of D + AAᵀ: the rank-r projection of [A, X]."""
+        """Return the r leading eigenvectors (k, r) of D + AAᵀ, the rank-r projection of [A, X]."""
         M = self.D if A is None else self.D + A @ A.T
         return eigh_descending(M)[1][:, : self.rank]
 
     def frame(self, point: Point) -> Frame:
-        """The point turned so that the curvature of its reconstruction is diagonal."""
+        """Return the frame of a point, in which the curvature of reconstruction is diagonal."""
         return Frame.of(point.W, point.beta, self.D, self.root_ratio)
 
     def rough_frame(self, point: Point) -> Frame:
-        """The point, or several, turned so that it is nearly diagonal, for less."""
+        """Return cheaper frames of one or several points, in which it is nearly diagonal."""
         return Frame.unturned(point.W, point.beta, *self.spectrum, self.root_ratio)
 
     @cached_property
     def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvalues (k,) of D from the largest down, and its eigenvectors (k, k)."""
+        """Eigenvalues (k,) of D, descending, and its eigenvectors (k, k)."""
         return eigh_descending(self.D)
 
     # --- one proximal step -----------------------------------------------------------------------
 
     def gradient(self, point: Point) -> Array:
-        """∇_A of the loss and the ridge (k, κ)."""
+        """Return ∇_A of the loss and the ridge (k, κ)."""
         return point.pulled[: self.basis.size, :] + 2 * self.problem.lam * (point.W @ point.beta)
 
     def proximal_subspace(self, point: Point, eta: float, gradient: Array) -> Array:
-        """W of Π_r([s(A − η∇), X]), s² = 1/(2ξη): an exact proximal step (docs/method.md §4)."""
+        """Return W of Π_r([s(A − η∇), X]), s² = 1/(2ξη): an exact proximal step (docs/method.md §4)."""
         step = point.W @ point.beta - eta * gradient
         return self.leading(step / (eta**0.5 * (2 * self.problem.xi) ** 0.5))
 
     def projected_mapping(self, point: Point, W: Array, eta: float) -> float:
-        """The same where the proximal step is projected to its subspace W, and not polished."""
+        """Return `mapping_norm` of the proximal step projected to its subspace W, not polished."""
         A = point.W @ point.beta
         return math.sqrt(frobenius2(A - W @ (W.T @ (A - eta * self.gradient(point))))) / eta
 
     def mapping_norm(self, old: Point, new: Point, eta: float) -> float:
-        """‖A_new − A_old‖/η, the gradient mapping of the proximal step."""
+        """Return ‖A_new − A_old‖/η, the gradient mapping of the proximal step."""
         return math.sqrt(frobenius2(new.W @ new.beta - old.W @ old.beta)) / eta
 
     def supervised(self, point: Point) -> Any:
-        """F − bound(0) (…), what supervision can change; separable classes send it to zero, so not quite."""
+        """Return F − bound(0) (…), what supervision can change; at least a small positive number."""
         xp = namespace(point.W)
         F = xp.asarray(point.F, dtype=point.W.dtype, device=device(point.W))
         change = F - self.pca_value
         return xp.clip(change, self.least_change(float(xp.min(change))), None)
 
     def least_change(self, change: float) -> float:
-        """What counts as the least change of F by supervision: a share of the loss without factors."""
-        # Never below that loss, and known; but it grows with the square of a constant added to targets.
+        """Return the least change of F by supervision that counts: a share of the loss without factors."""
+        # An upper bound of that loss, and known; but it grows with the square of a constant added to targets.
         null = self.problem.null_loss
         if change >= _LEAST * null:
             return _LEAST * null
@@ -175,11 +175,11 @@ class Inside:
 
     @cached_property
     def without_factors(self) -> Point:
-        """The best point of no factors at all: W (k, 0), and γ alone."""
+        """The best point without factors: W (k, 0) and γ."""
         return self.polish(self.problem.zeros(self.basis.size, 0), max_iter=10, tol=1e-6)
 
     def has_no_minimum(self, point: Point) -> bool:
-        """Whether coefficients that nothing holds back (λ = 0) grow for ever: classes can be told apart."""
+        """Return whether unregularized coefficients (λ = 0) grow without bound, as for separable classes."""
         problem = self.problem
         if problem.lam > 0 or problem.loss.curvature_bounds(problem.n_outputs)[0] > 0:
             return False
@@ -190,22 +190,22 @@ class Inside:
 
     @cached_property
     def pca_value(self) -> Any:
-        """bound(0) = ξ·Σ_{i>r}σ_i² inside the basis: what reconstruction alone must cost."""
+        """bound(0) = ξ·Σ_{i>r}σ_i² inside the basis, the lowest cost of reconstruction alone."""
         values = self.spectrum[0][: self.rank]
         left = self.problem.squared_norm - float(namespace(values).sum(values))
         return self._weighed(self.xi, left)
 
     def duality_gap(self, point: Point) -> float:
-        """F less its lower bound inside the basis at the residuals of a point polished in γ (method.md §7).
+        """Return F minus its lower bound inside the basis, from the residuals of a point with optimal γ.
 
-        Infinite where λ = 0.
+        See docs/method.md §7. Infinite if λ = 0.
         """
         problem, k = self.problem, self.basis.size
         if problem.lam == 0 or not problem.loss.has_conjugate:
             return float("inf")
         root = point.pulled[:k, :] * problem.dual_scale()
         values = eigh_descending(self.D + root @ root.T)[0][: self.rank]
-        # The tangent form: Σωℓ*(E/ω) = ⟨E, a⟩ − Σωℓ(a), at the activations that gave E.
+        # Σωℓ*(E/ω) = ⟨E, a⟩ − Σωℓ(a) at the activations a that have the residuals E.
         conjugate = inner(point.pulled, point.coef) - point.loss
         top = float(namespace(values).sum(values))
         return float(point.F - problem.dual_bound(conjugate, point.pulled[k:, :], top))

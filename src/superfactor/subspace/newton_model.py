@@ -6,12 +6,13 @@ the second-order model of F is
     Σ_ji ξ(ritz_i − rest_j)T_ji² + λ‖v‖² + Σ_j ρ_j‖g_j‖² + ½⟨δa, h·δa⟩ + ⟨slope_p, Tv⟩ + linear terms,
     δa = Φ(W⊥Tβ + Wv) + X'g,        v = δβ,  g = δγ,  slope_p = W⊥ᵀΦᵀE.
 
-Two ways lead to its minimum, and the cheaper one is taken:
+There are two ways to minimise it; the cheaper one is used:
 
-- `_eliminate`: T enters the loss only through u = Tβ, and its own Hessian is diagonal, so T is eliminated and
-  a linear system in (u, v, g), (k + q)κ unknowns, is left. Exact; for few outputs.
-- `truncated_step`: conjugate gradients in (T, v, g) inside a trust region, by products with the samples, each
-  of which costs about as much as κ evaluations of the loss. Any number of points share their products.
+- `_eliminate`: the loss depends on T only by u = Tβ, and the Hessian in T is diagonal. So T is eliminated,
+and a
+  linear system in (u, v, g) with (k + q)κ unknowns remains. Exact; for few outputs.
+- `truncated_step`: conjugate gradients in (T, v, g) inside a trust region, by products with the samples. Each
+  product costs about as much as κ evaluations of the loss. Several points share their products.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.inside import Inside
 from superfactor.subspace.ridge import solve_linear
 
-# Curvatures smaller than this share of ritz_i are lifted to it: a nearly degenerate pair of directions.
+# Smaller curvatures, of nearly degenerate pairs of directions, are raised to this share of ritz_i.
 _SHIFT = 1e-4
-# Operations of a frame and its preconditioner, in units of k³.
+# Cost of a frame and its preconditioner, in units of k³.
 _FRAME = 30.0
-# What truncated steps leave of their residual: at least the first, since the next step repairs it for less,
-# and at most the second, far away.
+# Tolerances of truncated steps: never below the first, since the next step reduces the residual for less, and
+# at most the second, far from the minimum.
 _DIGITS = (0.1, 0.3)
-# Products of one truncated step at most.
+# Most products of one truncated step.
 _PATIENCE = 100
 
 
 @dataclass(frozen=True)
 class NewtonStep:
-    """T (…, k−r, r), v (…, r, κ), g (…, q, κ), and the decrease (…) of F the model predicts.
+    """T (…, k−r, r), v (…, r, κ), g (…, q, κ), and the decrease (…) of F that the model predicts.
 
-    `saddle` (…) marks a step that is good to descend, but whose decrease is no proof of a minimum: the model
-    was bent upwards, or not minimised to the end. `length` (…) is that of a truncated step in the metric of
-    its trust region; None where the step knows none.
+    `saddle` (…) is True if a small decrease does not indicate a minimum: the model was made convex, or not
+    fully minimised. `length` (…) is that of a truncated step in the metric of its trust region; None for an
+    exact step.
     """
 
     frame: Frame
@@ -56,7 +57,7 @@ class NewtonStep:
     length: Any = None
 
     def apply(self, inside: Inside, point: Point, t: float | Array) -> Point:
-        """The point at step length t (…)."""
+        """Return the point at step length t (…)."""
         W, beta = self.frame.retracted(self.T, self.v, t)
         t = namespace(W).asarray(t, dtype=W.dtype, device=device(W))[..., None, None]
         return inside.at(W, beta, point.gamma + t * self.g)
@@ -85,7 +86,7 @@ class _Slopes:
         return _Slopes(T, p, v, g, gaps)
 
     def lifted(self, frame: Frame, gaps: Array) -> Array:
-        """Gaps that are too small to divide by, lifted."""
+        """Return the gaps, with those that are too small to divide by raised."""
         xp = namespace(gaps)
         floor = _SHIFT * frame.ritz[..., None, :] + 0 * gaps
         tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
@@ -94,7 +95,7 @@ class _Slopes:
 
 
 def newton_step(inside: Inside, point: Point, radius: float = math.inf) -> NewtonStep | None:
-    """The joint Newton step at one point, by the cheaper way; None where no step descends."""
+    """Return the joint Newton step at one point, by the cheaper way; None if no step descends."""
     if elimination_pays(inside):
         return _exact_step(inside, point)
     step = truncated_step(inside, point, radius)
@@ -103,7 +104,7 @@ def newton_step(inside: Inside, point: Point, radius: float = math.inf) -> Newto
 
 
 def elimination_pays(inside: Inside) -> bool:
-    """Whether the system of (k + q)κ unknowns costs less than products, by operations."""
+    """Return whether the system of (k + q)κ unknowns needs fewer operations than products."""
     return inside.loss.dense_pays
 
 
@@ -111,7 +112,7 @@ def elimination_pays(inside: Inside) -> bool:
 
 
 def truncated_step(inside: Inside, point: Point, radius: float | Array) -> NewtonStep:
-    """Steps at one or several points (…) by conjugate gradients within a radius (…)."""
+    """Return steps at one or several points (…) by conjugate gradients within a radius (…)."""
     problem, frame = inside.problem, inside.rough_frame(point)
     problem.samples.operations += _FRAME * math.prod(frame.W.shape[:-1]) * inside.basis.size**2
     xp, beta, slopes = namespace(point.W), frame.beta, _Slopes.at(inside, point, frame)
@@ -145,12 +146,13 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
             ridge * w + s[..., outer:, :] + xp.concat([coupled, rest], axis=-2),
         )
 
-    # About mean ⊗ gram: T row by row, in which its own curvature is diagonal; (β, γ) together.
+    # The preconditioner uses mean ⊗ gram: each row of T, whose own curvature is diagonal, and (β, γ)
+    # together.
     gram = back @ inside.loss.gram @ turn
     masses = xp.linalg.diagonal(gram)[..., :outer]
     own = xp.abs(2 * inside.xi * slopes.lifted(frame, slopes.gaps))
     labels = beta @ bent.mean_above_zero @ flat
-    # Not below the rounding of a block, which could not be inverted; a block of zeros stands for none.
+    # At least the rounding error of a block, so that it can be inverted; a zero block becomes the identity.
     size = masses[..., :, None] * xp.linalg.trace(labels)[..., None, None]
     size = size + xp.max(own, axis=-1, keepdims=True)
     least = xp.where(size > 0, 16 * eps(beta) * size, xp.ones_like(size))
@@ -167,7 +169,7 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
     slope = -join(slopes.T, xp.concat([slopes.v, slopes.g], axis=-2))
     first = xp.sum(slope * precondition(slope), axis=-1)
     tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
-    # Of a search that has not moved yet: as far as the preconditioned gradient goes.
+    # Before the first step, the radius is the length of the preconditioned gradient.
     radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, xp.sqrt(first))
     found = conjugate_gradients(apply, slope, precondition, tol=tol, max_iter=_PATIENCE, radius=radius)
     T, w = split(found.x)
@@ -179,7 +181,7 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
 
 @dataclass(frozen=True)
 class _Quadratic:
-    """The whole model at one point."""
+    """The full quadratic model at one point."""
 
     frame: Frame
     slopes: _Slopes
@@ -188,7 +190,7 @@ class _Quadratic:
     saddle: bool  # whether some direction curves downwards
 
     def convexified(self) -> _Quadratic:
-        """A positive model with the same slopes: curvatures in T by size, no coupling of T and v."""
+        """Return a convex model with the same slopes: absolute curvatures in T, no coupling of T and v."""
         xp = namespace(self.inverse)
         uncoupled = replace(self.slopes, p=xp.zeros_like(self.slopes.p))
         return replace(self, inverse=xp.abs(self.inverse), slopes=uncoupled, saddle=True)
@@ -211,7 +213,7 @@ def _exact_step(inside: Inside, point: Point) -> NewtonStep | None:
 def _quadratic_at(inside: Inside, point: Point) -> _Quadratic:
     problem, frame = inside.problem, inside.frame(point)
     xp, slopes = namespace(point.W), _Slopes.at(inside, point, frame)
-    # Turned after summing over the samples: k³ operations instead of n·k².
+    # Rotated after the sum over the samples: k³ operations instead of n·k².
     turn = frame.turn(problem.n_covariates)
     gram = _turned(inside.loss.curvature(point.coef), turn, problem.n_outputs)
     gaps, saddle = slopes.gaps, False
@@ -219,14 +221,14 @@ def _quadratic_at(inside: Inside, point: Point) -> _Quadratic:
         total = rotation_curvature(inside, point, frame, gram)
         bent = total <= -1e-12 * 2 * problem.xi * float(frame.ritz[0])
         saddle = bool(xp.any(bent))
-        # Where F curves downwards the model is turned upside down: away from a saddle, not into it.
+        # Negative curvatures change their sign, so that the step leads away from a saddle.
         gaps = xp.where(bent, xp.abs(gaps), gaps)
     inverse = 0.5 / problem.xi / slopes.lifted(frame, gaps)
     return _Quadratic(frame, slopes, gram, inverse, saddle)
 
 
 def _turned(gram: Array, turn: Array, kappa: int) -> Array:
-    """(I ⊗ turn)ᵀ·gram·(I ⊗ turn) for gram (κm, κm), block by block."""
+    """Return (I ⊗ turn)ᵀ·gram·(I ⊗ turn) for gram (κm, κm), block by block."""
     xp, m = namespace(gram), turn.shape[0]
     blocks = xp.permute_dims(xp.reshape(gram, (kappa, m, kappa, m)), (0, 2, 1, 3))
     blocks = xp.matmul(turn.T[None, None, :, :], xp.matmul(blocks, turn[None, None, :, :]))
@@ -234,14 +236,14 @@ def _turned(gram: Array, turn: Array, kappa: int) -> Array:
 
 
 def rotation_curvature(inside: Inside, point: Point, frame: Frame, gram: Array | None = None) -> Array:
-    """The diagonal of the Hessian in T (k−r, r), loss included: negative entries mark a saddle."""
+    """Return the diagonal of the Hessian in T (k−r, r) with the loss; negative entries mark a saddle."""
     problem, xp = inside.problem, namespace(frame.W)
     total = 2 * problem.xi * (frame.ritz[None, :] - frame.rest[:, None])
     if gram is None:
         asked = (frame.turned_coef(point.gamma), frame.turn(problem.n_covariates), frame.beta)
         design = inside.basis.design
         return total + problem.samples.sum(Block.rotation_curvature, design, *asked)
-    # Its diagonals hold the sums over the samples.
+    # Its diagonals are the sums over the samples.
     outer, kappa = int(frame.rest.shape[0]), int(point.beta.shape[1])
     m = gram.shape[0] // kappa
     for c in range(kappa):
@@ -298,7 +300,7 @@ def _eliminate(inside: Inside, model: _Quadratic) -> tuple[Array, Array, Array] 
 
 
 def _identity_rows(like: Array, start: int, rows: int, columns: int) -> Array:
-    """Rows start … start+rows of the identity with `columns` columns."""
+    """Return rows start … start+rows of the identity with `columns` columns."""
     out = zeros_like_of(like, rows, columns)
     out[:, start : start + rows] = eye_like(like, rows)
     return out

@@ -1,4 +1,4 @@
-"""Ridge regression with any of our losses on a few columns: the small smooth problem inside every step."""
+"""Ridge regression with any loss on a few columns: the small smooth problem inside every step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from superfactor.subspace.design import LossOn
 
 
 def solve_linear(M: Array, rhs: Array) -> Array | None:
-    """M⁻¹·rhs, or None where M is singular."""
+    """Return M⁻¹·rhs, or None if M is singular."""
     xp = namespace(M)
     try:
         x = xp.linalg.solve(M, rhs[:, None])[:, 0]
@@ -42,15 +42,16 @@ def fit_ridge(
     slack, decrease = 10 * loss.epsilon, abs(f)
     for _ in range(max_iter):
         gradient = pulled + 2 * column * coef
-        # No more digits than Newton's step itself has.
+        # No more digits than the Newton step has.
         digits = min(max((decrease / abs(f)) ** 0.5, 1e-3), 0.1) if f else 0.1
         step = _newton_step(loss, column + 0.5 * floor, coef, gradient, digits)
         decrease = inner(gradient, step)  # twice the predicted decrease
         if not decrease > 0:
             break
         t, moved = 1.0, False
-        # Down to the floor of the curvature: from a start where the loss is nearly straight (an intercept far
-        # out for a class that some samples did not have), Newton's step is that much too long.
+        # The step may have to shrink as far as the floor of the curvature is small. At a start where the loss
+        # is nearly linear (a large intercept for a class that a subsample lacks), the Newton step is too
+        # long.
         while t > 1e-20:
             trial = coef - t * step
             f_new, pulled_new = evaluated(trial)
@@ -61,13 +62,13 @@ def fit_ridge(
         if not moved:
             break
         coef, f, pulled = trial, f_new, pulled_new
-        if decrease <= tol * abs(f):  # after the step: it has squared the distance once more
+        if decrease <= tol * abs(f):  # after the step, which has squared the distance again
             break
     return coef, f, pulled
 
 
 def _newton_step(loss: LossOn, column: Array, coef: Array, gradient: Array, tol: float) -> Array:
-    """Newton's step (m, κ) for the ridge `column` (m, 1); where it is iterated, to within `tol`."""
+    """Return the Newton step (m, κ) for the ridge `column` (m, 1), to within `tol` if it is iterated."""
     xp = namespace(gradient)
     k, kappa = gradient.shape
     if k == 0:
