@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -363,9 +363,10 @@ class Outcome(Reading):
     # --- baselines ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
+    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Iterable[Any]:
         """Return rows (n', k) of B (n', d), fitted to A (n, d) by ridge regression, for `penalties` (S, d).
 
+        They may be computed one after another, when they are needed.
         The regression uses the loss of the estimator and samples with this truth (n, …) and weight (n,).
         """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -220,14 +220,14 @@ class Classes(Outcome):
 
     # --- baselines ----------------------------------------------------------------------------------
 
-    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Sequence[Any]:
+    def ridge_rows(self, A: Any, truth: Any, B: Any, penalties: Any, weight: Any, k: int) -> Iterable[Any]:
         known, codes = np.unique(truth, return_inverse=True)
         outputs = 1 if len(known) == 2 else len(known)
         if not sp.issparse(A) and A.shape[1] * outputs <= LARGEST_HESSIAN:
             found: Any = ridge_probabilities(A, codes, B, penalties, weight)
         else:
             found = _by_scikit_learn(A, codes, B, penalties, weight)
-        return [_aligned(P, known, k) for P in found]
+        return (_aligned(P, known, k) for P in found)
 
     def baseline_weights(self, truth: Any, balanced: bool) -> Any:
         if not balanced:
@@ -413,10 +413,9 @@ def _aligned(rows: Any, known: Any, k: int) -> Any:
     return full
 
 
-def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> list[Any]:
+def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Iterator[Any]:
     """Return probabilities of logistic regressions; each starts at the solution of the previous one."""
     model = LogisticRegression(max_iter=300, warm_start=True)
-    found = []
     for penalty in penalties:
         # Every penalty is 1/C, or OFF for a component that is not used.
         kept = np.flatnonzero(penalty < OFF)
@@ -424,5 +423,4 @@ def _by_scikit_learn(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) ->
         own = model if whole else LogisticRegression(max_iter=300)
         seen, asked = (A, B) if whole else (A[:, kept], B[:, kept])
         own.set_params(C=1 / penalty[kept[0]]).fit(seen, codes, weight)
-        found.append(own.predict_proba(asked))
-    return found
+        yield own.predict_proba(asked)

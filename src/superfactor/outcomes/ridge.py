@@ -28,6 +28,9 @@ _TOLERANCE = 1e-8
 _MOST_STEPS = 50
 # A penalty that removes a column.
 OFF = 1e12
+# With more numbers than this in the rows of all settings, one setting after another is solved. It reads its
+# own columns only, and starts from the setting before if that has the same ones.
+_TOGETHER = 4_000_000
 # Sparse tables are replaced by this many leading directions in `ridge_activations`.
 _DIRECTIONS = 300
 
@@ -40,15 +43,41 @@ def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any)
     codes : class numbers (n,), each of the c classes at least once
     weight : of the samples (n,)
     """
+    if len(penalties) > 1 and len(penalties) * A.size > _TOGETHER:
+        return np.stack(list(_one_by_one(A, codes, B, np.asarray(penalties), weight)))
+    W = _newton(A, codes, penalties, weight)
+    return softmax(_logits(_with_ones(B), W), axis=2)
+
+
+def _one_by_one(A: Any, codes: Any, B: Any, penalties: Any, weight: Any) -> Iterator[Any]:
+    """Yield probabilities (n', c) for each row of `penalties` (S, d)."""
+    earlier: tuple[Any, Any, Any, Any] | None = None
+    for penalty in penalties:
+        kept = penalty < OFF
+        if earlier is not None and np.array_equal(earlier[0], kept):
+            _, seen, asked, start = earlier
+        else:
+            seen, asked, start = A[:, kept], B[:, kept], None
+        W = _newton(seen, codes, penalty[None, kept], weight, start)
+        earlier = kept, seen, asked, W
+        yield softmax(_logits(_with_ones(asked), W), axis=2)[0]
+
+
+def _with_ones(A: Any) -> Any:
+    return np.column_stack([A, np.ones(len(A))])
+
+
+def _newton(A: Any, codes: Any, penalties: Any, weight: Any, start: Any = None) -> Any:
+    """Return weights (S, d + 1, κ) with the intercept last, found from `start` or from 0."""
     n_classes = int(codes.max()) + 1
     outputs = 1 if n_classes == 2 else n_classes
-    A, B = (np.column_stack([Z, np.ones(len(Z))]) for Z in (A, B))
+    A = _with_ones(A)
     penalties = np.column_stack([penalties, np.zeros(len(penalties))])
     if outputs > 1:  # a common shift of all classes changes nothing: a small penalty makes it unique
         penalties[:, -1] = 1e-8
     S, d = penalties.shape
     Y, w = np.eye(n_classes)[codes], weight[:, None]
-    W = np.zeros((S, d, outputs))
+    W = np.zeros((S, d, outputs)) if start is None else start.copy()
     value = _objective(A, Y, w, W, penalties)
     active = np.arange(S)
     for _ in range(_MOST_STEPS):
@@ -65,7 +94,7 @@ def ridge_probabilities(A: Any, codes: Any, B: Any, penalties: Any, weight: Any)
         active = active[promised > _TOLERANCE * np.maximum(value[active], 1e-8)]
         if not len(active):
             break
-    return softmax(_logits(B, W), axis=2)
+    return W
 
 
 def _logits(A: Any, W: Any) -> Any:

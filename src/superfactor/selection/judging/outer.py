@@ -30,6 +30,8 @@ MODEL = "model"
 # Of the choice inside an outer fold, unless the search says otherwise: fewer folds than a search of its own
 # has, since there is one in every outer fold.
 INNER_SPLITS = 3
+# The same from `rivals.MANY` samples on, of which half tell candidates apart.
+FEW_INNER_SPLITS = 2
 # Of the objective, relative: choices and probabilities then agree with exact ones to about three digits.
 TOLERANCE = 1e-3
 
@@ -143,8 +145,10 @@ class OuterFold(ABC):
     def check_shuffled(self) -> None:  # noqa: B027 (most kinds can be shuffled)
         """Raise a ValueError where the truth cannot be shuffled."""
 
-    def inner(self, truth: Any, train: Any, n_splits: int = INNER_SPLITS) -> list[Split]:
+    def inner(self, truth: Any, train: Any, n_splits: int | None = None) -> list[Split]:
         """Folds to tune by, positions within `train`; fewer where a stratum has fewer samples or groups."""
+        if n_splits is None:
+            n_splits = INNER_SPLITS if len(train) < rivals.MANY else FEW_INNER_SPLITS
         own = truth[train]
         groups = None if self.groups is None else self.own_groups[train]
         most = max(2, min(self.outcome.sizes(own, groups)))
@@ -192,7 +196,7 @@ class SearchFold(OuterFold):
                 seen = self.seen(truth, train, test)
             yield seen, truth
 
-    def inner(self, truth: Any, train: Any, n_splits: int = INNER_SPLITS) -> list[Split]:
+    def inner(self, truth: Any, train: Any, n_splits: int | None = None) -> list[Split]:
         """Folds of the choice: as many as the search says, or its splitter's own."""
         cv = self.judged.cv
         if cv is None or isinstance(cv, int):
@@ -246,6 +250,7 @@ class SearchFold(OuterFold):
         groups = None
         if self.groups is not None:
             groups = np.concatenate([self.own_groups[train], self.groups[seen.strangers]])
+        search._with_scree = False  # for readers of a search; here there are none
         search.fit(X, y, groups=groups)
         names = np.arange(len(self.target.names))
         return self.outcome.rows(search, asked, names), dict(search.best_params_)

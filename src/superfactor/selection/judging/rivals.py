@@ -6,7 +6,7 @@ its likelihood in the same inner folds as the model itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -23,10 +23,14 @@ from superfactor.outcomes.ridge import OFF
 from superfactor.spectrum import DataMatrix
 
 RANKS = (2, 3, 5, 10, 20)
+#: From so many samples in the outer training part on, tuning takes fewer folds and stops early.
+MANY = 10_000
 # Up to so many columns all axes are found, beyond those of a random subspace: as scikit-learn's PCA has it.
 _ALL_AXES = 500
 # Up to so many columns their products with each other are fewer numbers than what they spare.
 _MOST_PRODUCTS = 4000
+# A likelihood is clearly lower if it is lower by this share.
+_CLEARLY = 1e-3
 
 
 def rival_rows(
@@ -62,27 +66,32 @@ def rival_rows(
     C = dense(inside[:, width:])
     mean, spread = C.mean(axis=0), C.std(axis=0)
 
-    def scaled(rows: Any) -> Any:
+    def beside(rows: Any) -> Any:
+        """Covariates with variance 1."""
+        return (dense(rows[:, width:]) - mean) / np.where(spread > 0, spread, 1.0)
+
+    def scaled(rows: Any, *, copied: bool) -> Any:
         """The first principal component has variance 1, and so has every covariate."""
-        beside = (dense(rows[:, width:]) - mean) / np.where(spread > 0, spread, 1.0)
         if sp.issparse(rows):
-            return sp.hstack([rows[:, :width] / size, beside], "csr")
-        found = rows / size
-        found[:, width:] = beside
+            return sp.hstack([rows[:, :width] / size, beside(rows)], "csr")
+        covariates = beside(rows)
+        found = np.divide(rows, rows.dtype.type(size), out=rows) if copied else rows / rows.dtype.type(size)
+        found[:, width:] = covariates
         return found
 
-    def fitted(fold: _Fold, of: Callable[[Any], Any], penalties: Any) -> Any:
+    def fitted(fold: _Fold, A: Any, B: Any, penalties: Any) -> Iterable[Any]:
         weight = outcome.baseline_weights(fold.truth, balanced)
-        A, B = of(fold.A), of(fold.B)
         found = outcome.ridge_rows(A, fold.truth, B, np.asarray(penalties), weight, columns)
         exposures = outcome.exposures(fold.asked)
-        return found if exposures is None else [exposures * rows for rows in found]
+        return found if exposures is None else (exposures * rows for rows in found)
 
-    def pca(fold: _Fold, stop: int | None) -> Any:
+    def pca(fold: _Fold, stop: int | None) -> Iterable[Any]:
         centre, axes = spectra.axes(fold.number, most)
+        axes = axes.astype(inside.dtype, copy=False)
 
         def scores(rows: Any) -> Any:
-            return np.hstack([rows[:, :width] @ axes - (centre / size) @ axes, dense(rows[:, width:])])
+            found = dense(rows[:, :width] @ axes).astype(np.float64, copy=False)
+            return np.hstack([(found - centre @ axes) / size, beside(rows)])
 
         number = np.arange(most + n_covariates)
         penalties = [
@@ -90,40 +99,65 @@ def rival_rows(
             for rank in sorted({min(rank, most) for rank in RANKS})
             for strength in outcome.few_strengths
         ]
-        return fitted(fold, scores, penalties[:stop])
+        known = scores(inside)  # once for both parts
+        A = known if fold.fit is None else known[fold.fit]
+        B = scores(outside) if fold.score is None else known[fold.score]
+        return fitted(fold, A, B, penalties[:stop])
 
     def ridge(first: int, strengths: tuple[float, ...]) -> Any:
         """On the columns from the first on."""
         penalties = [np.full(width + n_covariates - first, 1 / strength) for strength in strengths]
-        of = (lambda rows: dense(rows[:, first:])) if first else (lambda rows: rows)
-        return lambda fold, stop: fitted(fold, of, penalties[:stop])
+
+        def of(rows: Any, at: Any) -> Any:
+            if first:
+                return beside(rows if at is None else rows[at])
+            return scaled(rows, copied=False) if at is None else scaled(rows[at], copied=True)
+
+        def method(fold: _Fold, stop: int | None) -> Iterable[Any]:
+            A = of(inside, fold.fit)
+            B = of(outside, None) if fold.score is None else of(inside, fold.score)
+            return fitted(fold, A, B, penalties[:stop])
+
+        return method
 
     methods = {outcome.pca_name: pca, outcome.ridge_name: ridge(0, outcome.strengths)}
+    # From the strongest penalty on the likelihood rises, then falls: large tables are not fitted beyond.
+    rising = {outcome.ridge_name: len(outcome.strengths)} if len(truth) >= MANY else {}
     if n_covariates:
         methods[COVARIATES] = ridge(width, outcome.few_strengths)
     # The data have been checked.
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        data = scaled(inside)
         likelihoods: dict[str, Any] = dict.fromkeys(methods, 0.0)
         for number, (fit, score) in enumerate(inner):
-            fold = _Fold(number, data[fit], truth[fit], data[score], truth[score])
+            fold = _Fold(number, fit, score, truth[fit], truth[score])
             for name, method in methods.items():
-                rows = method(fold, None)
-                likelihoods[name] += np.array([outcome.likelihood(fold.asked, P) for P in rows])
+                each = (outcome.likelihood(fold.asked, P) for P in method(fold, None))
+                found = _until_falling(each, rising[name]) if name in rising else list(each)
+                likelihoods[name] += np.array(found)
         best = {name: int(np.argmax(each)) for name, each in likelihoods.items()}
-        fold = _Fold(None, data, truth, scaled(outside), asked)
+        fold = _Fold(None, None, None, truth, asked)
         # A regression may begin where the one before it ended; those behind the best nobody asks for.
-        return {name: method(fold, best[name] + 1)[best[name]] for name, method in methods.items()}
+        return {name: list(method(fold, best[name] + 1))[-1] for name, method in methods.items()}
+
+
+def _until_falling(likelihoods: Iterable[float], count: int) -> list[float]:
+    """Return these until one is clearly below the best, and −∞ in place of the others."""
+    found: list[float] = []
+    for likelihood in likelihoods:
+        found.append(likelihood)
+        if max(found) - likelihood > _CLEARLY * abs(max(found)):
+            break
+    return found + [-np.inf] * (count - len(found))
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """Rows learned from and rows asked about, and the truth of either; without a number, all of them."""
+    """Positions of the samples to fit and to score, and their truth; None for all inside and all outside."""
 
     number: int | None
-    A: Any
+    fit: Any
+    score: Any
     truth: Any
-    B: Any
     asked: Any
 
 

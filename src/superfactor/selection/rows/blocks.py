@@ -1,7 +1,7 @@
-"""Folds of tall tables: rows are taken from X and scaled block by block, into arrays that a fit uses as they are.
+"""Folds of tall tables: rows are taken from X and scaled block by block.
 
-scikit-learn's scaler on a whole fold needs two copies of its rows. Here there is one, and of large tables it is
-in single precision: the products of a fit read it in half the time.
+scikit-learn's scaler needs two copies of the rows of a fold. Here there is one. For large tables it has single
+precision, and the products of a fit read it in half the time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def taken(X: Any, train: Any, test: Any, scaler: Any, weight: Any, dtype: Any) -
 
 
 def _scaled(X: Any, positions: Any, scaler: Any, dtype: Any, longest: float | None = None) -> Any:
-    """Return scaled rows at these positions; with a limit, longer ones are shortened to it before and after."""
+    """Return scaled rows at these positions, shortened before and after scaling if there is a limit."""
     found = np.empty((len(positions), X.shape[1]), dtype)
     start = 0
     for at in _blocks(positions, X.shape[1]):

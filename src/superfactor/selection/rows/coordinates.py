@@ -207,13 +207,13 @@ class FoldRows:
         return self._scaled(*sealed(inside, short, gram, products), train), covariates
 
     def _keeps_columns(self, n_train: int) -> bool:
-        """Return whether folds of so many training samples have the columns of X, and no coordinates instead."""
+        """Return whether folds with so many training samples keep the columns of X."""
         if self._sparse or self.imputer is not None or self._gram is not None:
             return False
         return not Options().compression_pays((n_train, self.n_factorized))
 
     def _taken(self, X: Any, train: Any, test: Any) -> Pair:
-        """Return rows of X at `train` and at `test`, scaled by the former, without other copies of them."""
+        """Return rows of X at `train` and at `test`, scaled by those at `train`, with no other copy."""
         scaler = scaler_of(self.preprocess, sparse=False)
         with np.errstate(over="ignore", invalid="ignore"):  # the fit refuses what it cannot use
             return taken(X, train, test, scaler, self.weight, fold_type(self.X, self.preprocess))

@@ -70,6 +70,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         "verbose": ["verbose"],
     }
     _on_progress: Callable[[int, int], object] | None = None
+    _with_scree: bool = True
     #: A parameter of searches for counts.
     exposure_column: Any = None
 
@@ -199,7 +200,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _measured(self, base: Any, data: Prepared, largest: int) -> WeightUnits:
         """Set ``scree_`` and return the units of the grid; both need all rows preprocessed, folds do not."""
         rows = data.rows.factorized(data.target.given.marked)
-        self.scree_ = _scree(rows, data.weight, largest)
+        if self._with_scree:
+            self.scree_ = _scree(rows, data.weight, largest)
         return _units(base, rows, data)
 
     def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
