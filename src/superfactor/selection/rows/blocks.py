@@ -1,7 +1,7 @@
 """Folds of tall tables: rows are taken from X and scaled block by block.
 
-scikit-learn's scaler needs two copies of the rows of a fold. Here there is one. For large tables it has single
-precision, and the products of a fit read it in half the time.
+scikit-learn's scaler needs two copies of the rows of a fold. Here there is one, in single precision for large
+tables: the products of a fit read it in half the time.
 """
 
 from __future__ import annotations
