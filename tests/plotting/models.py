@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +25,15 @@ def wine():
     """Three classes: X (178, 13) DataFrame, y strings, a fitted pipeline of rank 3."""
     data = load_wine(as_frame=True)
     return _fitted(data.data, data.target_names[data.target], 3)
+
+
+@cache
+def digits():
+    """Ten classes: X (300, 61) DataFrame with long names, y strings, a model of rank 2."""
+    data = load_digits(as_frame=True)
+    X = data.data[:300].rename(columns=lambda name: f"mean intensity of {name} in the scanned image")
+    X, y = X.loc[:, X.std() > 0], np.array([f"the digit {k}" for k in data.target[:300]])
+    return X, y, SMFClassifier(2, lam=10.0, max_iter=2, tol=0, certify=None).fit(X - X.mean(), y)
 
 
 def _fitted(X, y, rank):

@@ -151,15 +151,16 @@ class BiplotDisplay:
         self.figure_ = ax.figure
         self.samples._draw(ax, ellipses, {"alpha": 0.6} | kwargs)
         figures.say(ax, [self.samples.said, ARROWS[self.by]], own)
-        figures.settle(ax)
+        figures.fit_labels(ax)
         one = REACH * float(np.abs(self.samples.scores).max())
         limits = np.transpose([ax.get_xlim(), ax.get_ylim()])
-        sides.leave_room(ax, np.minimum(limits[0], -one), np.maximum(limits[1], one))
+        low, high = np.minimum(limits[0], -one), np.maximum(limits[1], one)
+        sides.leave_room(ax, low, high, self.features)
         if self.by == "correlation":
             sides.draw_circle(ax, one, linestyle=":")
         ends = directions * one
         self.arrows_ = {name: _arrow(ax, end) for name, end in zip(self.features, ends, strict=True)}
-        sides.name_points(ax, self.features, ends)
+        sides.name_points(ax, self.features, ends, low[0], high[0])
         return self
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CIRCLES = (0.5, 1.0)
+EDGE = 1.08  # what is drawn reaches so far from the centre
 MANY = 5000  # points, above which a vector file holds them as a picture
 
 
@@ -144,8 +145,9 @@ class CorrelationCircleDisplay:
         ax.set_ylabel(upwards.replace(" (", "\n("), parse_math=False)
         figures.tidy(ax)
         figures.say(ax, self._said(len(places)), own)
-        figures.settle(ax)
-        sides.leave_room(ax, (-1.08, -1.08), (1.08, 1.08))
+        figures.fit_labels(ax)
+        names = [self.features[i] for i in named]
+        sides.leave_room(ax, (-EDGE, -EDGE), (EDGE, EDGE), names)
         self._draw_plane(ax)
         size = float(np.clip(600 / np.sqrt(max(len(self.features_), 1)), 6, 24))
         look: dict[str, Any] = {"s": size, "linewidth": 0, "zorder": 3} | kwargs
@@ -155,7 +157,7 @@ class CorrelationCircleDisplay:
             "named": ax.scatter(*places[named].T, **few),
             "others": ax.scatter(*places[others].T, **many | look | {"zorder": 2}),
         }
-        sides.name_points(ax, [self.features[i] for i in named], places[named])
+        sides.name_points(ax, names, places[named], -EDGE, EDGE)
         return self
 
     def _said(self, total: int) -> list[str]:

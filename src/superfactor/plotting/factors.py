@@ -179,7 +179,8 @@ class FactorsDisplay:
                 0.53 + 0.17 * caption.count("\n"),
             ),
         )
-        axes = figures.panels(ax, cells, size, spacing)
+        axes = figures.panels(ax, cells, size, spacing, room)
+        slot = BARS + room if ax is None else lettering.slot(ax, columns)
         self.figure_ = axes[0].figure
         self.axes_ = np.full((len(rows), shown), None, dtype=object)
         self.bars_ = self.axes_.copy()
@@ -187,14 +188,17 @@ class FactorsDisplay:
             view = rows[v].view
             self.axes_[v, j] = panel
             self.bars_[v, j] = draw_factor(panel, view, k, tables[v], shared, kwargs)
-            panel.set_title(rows[v].titles[k], fontsize=9)
+            figures.title_panel(panel, rows[v].titles[k], slot)
             if column == 0 and np.size(ax) == 1:
                 panel.set_ylabel(ROW_TITLES[view.model], fontsize=9, fontweight="bold")
             if row == max(r for r, c in cells if c == column):
-                panel.set_xlabel(AXIS[self.by], fontsize=lettering.SMALL)
+                words = lettering.wrapped([AXIS[self.by]], slot, lettering.SMALL)
+                panel.set_xlabel(words, fontsize=lettering.SMALL)
         if ax is None:
             figures.caption(self.figure_, caption)
             figures.legend_below(self.figure_, marks)
+        else:
+            figures.fit_rows(axes)
         return self
 
     def _shared(self, tables: list[Any], rows: list[_Row], room: float) -> Shared:

@@ -177,7 +177,7 @@ class HeatmapDisplay:
             strip = ax.inset_axes((0, 1 + GAP / height, 1, STRIP / height))
             beyond = (lettering.inches(names.values()) + 0.1) / width if self._crowded else 0.0
             self._draw_strip(strip, 1 + beyond, (TREE + GAP + STRIP) / STRIP)
-        bar = ax.inset_axes((0, -0.32 / height, min(1.3 / width, 0.4), 0.08 / height))
+        bar = ax.inset_axes((0, -0.32, min(1.3, 0.4 * width), 0.08), transform=figures.inches_from(ax))
         scale = ax.figure.colorbar(self.image_, cax=bar, orientation="horizontal")
         scale.set_ticks([-2, 0, 2], labels=["−2", "0", "2 s.d."])
         scale.outline.set_visible(False)
@@ -185,8 +185,9 @@ class HeatmapDisplay:
         if own and self.said:
             figure: Any = self.figure_
             figures.caption(figure, lettering.wrapped([self.said], figure.get_figwidth() - 0.3))
-        elif self.said:  # below the scale
-            ax.set_xlabel(f"{ax.get_xlabel()}\n\n\n{lettering.wrapped([self.said], width)}")
+        elif not own:
+            figures.say(ax, [self.said], own, below=0.27)  # the height of the scale
+            figures.fit_rows([ax])
         return self
 
     def _axes(self, ax: Axes | None, names: dict[str, str]) -> Axes:

@@ -200,6 +200,9 @@ class SamplesDisplay:
         own = ax is None
         self._draw(ax, ellipses, kwargs)
         figures.say(self.ax_, [self.said], own)
+        figures.fit_labels(self.ax_)
+        if self.classes is not None and np.shape(self.scores)[1] == 1:
+            figures.fit_rows([self.ax_])
         return self
 
     def _draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:

@@ -154,7 +154,8 @@ class StabilityDisplay:
             gaps=(left + 0.2, 0.78 if shuffled else 0.62),
             edges=(left + 0.1, 0.3 + below, 0.2, 0.55 + 0.16 * (text.count("\n") + shuffled)),
         )
-        self.axes_ = figures.panels(ax, cells, size, spacing)
+        self.axes_ = figures.panels(ax, cells, size, spacing, left)
+        slot = BARS + left if ax is None else lettering.slot(ax, columns)
         self.bars_, self.marks_ = [], []
         for j, panel in enumerate(self.axes_):
             carries = self.stability.predictive is None or self.stability.predictive[j]
@@ -168,13 +169,15 @@ class StabilityDisplay:
             if self.stability.similarity_shuffled is not None:
                 chance = np.median(np.asarray(self.stability.similarity_shuffled)[:, j])
                 title += f"\n(shuffled {self.stability.shuffled} {chance:.2f})"
-            panel.set_title(title, fontsize=9)
+            figures.title_panel(panel, title, slot)
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         if ax is None:
             figures.caption(self.figure_, text)
             if shuffled:
                 figures.legend_below(self.figure_, {shuffles: self.marks_[0]})
+        else:
+            figures.fit_rows(self.axes_)
         return self
 
 

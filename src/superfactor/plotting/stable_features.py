@@ -136,6 +136,8 @@ class StableFeaturesDisplay:
         self._draw(rows, names, kwargs)
         if ax is None:
             figures.caption(self.figure_, text)
+        else:
+            figures.fit_rows([self.ax_])
         return self
 
     def _draw(self, rows: Any, names: list[str], kwargs: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,15 @@ from superfactor.interpretation import FactorView
 from superfactor.interpretation.roles import beside, roles
 from superfactor.interpretation.tables import check_count
 from superfactor.outcomes.reading import ShownSamples
-from superfactor.plotting.drawing.lettering import SMALL, axes_width, shorten, text_width, wrapped
+from superfactor.plotting.drawing import lettering
+from superfactor.plotting.drawing.lettering import (
+    SMALL,
+    axes_height,
+    axes_width,
+    shorten,
+    text_width,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 ROW = 0.17  # inches a bar takes
+TITLE = 0.62  # inches between rows of panels
+NARROW = 230.0  # points of axes, below which the caption of the user's axes is in smaller print
 
 
 def pyplot() -> Any:
@@ -50,11 +60,13 @@ def panels(
     cells: Sequence[tuple[int, int]],
     size: tuple[float, float],
     spacing: dict[str, float] | None = None,
+    names: float = 0.0,
 ) -> np.ndarray:
     """One axes for each (row, column) of `cells`, as an array (len(cells),).
 
     `ax` is None for a new figure of `size` inches, axes whose place the grid takes, or as many axes. Without
-    `spacing`, as `spread` makes it, matplotlib finds one, which is slow for many panels.
+    `spacing`, as `spread` makes it, matplotlib finds one, which is slow for many panels. In the place of axes
+    of a figure without a layout engine, names at the left of a panel have `names` inches.
     """
     plt = pyplot()
     from matplotlib.axes import Axes
@@ -74,7 +86,11 @@ def panels(
             )
         figure = ax.figure
         ax.set_axis_off()
-        grid = place.subgridspec(*shape)
+        if figure.figure.get_layout_engine() is None:
+            cells = [(row, 2 * column + 1) for row, column in cells]
+            grid = _grid_with_names(ax, place, shape, names)
+        else:
+            grid = place.subgridspec(*shape)
     else:
         given = np.asarray(ax, dtype=object).ravel()
         if len(given) != len(cells):
@@ -87,6 +103,17 @@ def panels(
     for k, cell in enumerate(cells):
         made[k] = figure.add_subplot(grid[cell])
     return made
+
+
+def _grid_with_names(ax: Axes, place: Any, shape: tuple[int, int], names: float) -> Any:
+    """A grid in the place of axes: before each column of panels `names` inches, and titles between rows."""
+    rows, columns = shape
+    wide, tall = axes_width(ax) / 72 / columns, axes_height(ax) / 72
+    names = min(names, 0.6 * wide)
+    between = min(TITLE, 0.5 * tall / rows)
+    widths = [names, wide - names] * columns
+    hspace = between / ((tall - (rows - 1) * between) / rows)
+    return place.subgridspec(rows, 2 * columns, width_ratios=widths, wspace=0, hspace=hspace)
 
 
 def spread(
@@ -134,6 +161,13 @@ def extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return rows, columns
 
 
+def title_panel(panel: Axes, title: str, width: float) -> None:
+    """A title on lines of at most `width` inches, broken after a colon first."""
+    if max(text_width(line, 9) for line in title.split("\n")) > 72 * width:
+        title = wrapped(title.replace(": ", ":\n").split("\n"), width)
+    panel.set_title(title, fontsize=9)
+
+
 def caption(figure: Figure, text: str) -> None:
     """Text in the top left corner of a figure, as it is."""
     height = 1 - 0.08 / figure.get_figheight()
@@ -141,16 +175,40 @@ def caption(figure: Figure, text: str) -> None:
     figure.suptitle(text, **look)
 
 
-def say(ax: Axes, sentences: Sequence[str], own: bool) -> None:
-    """What is drawn: on top of a figure of our `own`, whose layout makes room, else under the user's axes."""
+def say(ax: Axes, sentences: Sequence[str], own: bool, below: float = 0.0) -> None:
+    """What is drawn: on top of a figure of our `own`, whose layout makes room, else under the user's axes.
+
+    There it comes `below` inches under the label of the axis.
+    """
     sentences = [sentence for sentence in sentences if sentence]
     figure: Any = ax.figure
     if sentences and own:
         text = wrapped(sentences, figure.get_figwidth() - 0.2)
         figure.suptitle(text, x=0.01, ha="left", fontsize=9, parse_math=False)
     elif sentences:
-        text = wrapped(sentences, axes_width(ax) / 72)
-        ax.set_xlabel(f"{ax.get_xlabel()}\n{text}", parse_math=False)
+        settle(ax)
+        size = 9.0 if axes_width(ax) >= NARROW else 7.0
+        text = wrapped(sentences, axes_width(ax) / 72, size)
+        gap = "\n" * math.ceil(72 * below / (1.2 * size))
+        ax.set_xlabel(f"{ax.get_xlabel()}\n{gap}{text}", fontsize=size, parse_math=False)
+        ax.yaxis.label.set_fontsize(size)
+
+
+def fit_labels(ax: Axes) -> None:
+    """Labels of both axes on lines that are not longer than the axes."""
+    settle(ax)
+    for label, length in ((ax.xaxis.label, axes_width(ax)), (ax.yaxis.label, axes_height(ax))):
+        lines = label.get_text().split("\n")
+        label.set_text(wrapped(lines, length / 72, float(label.get_fontsize())))
+    settle(ax)
+
+
+def inches_from(ax: Axes) -> Any:
+    """Inches from the lower left corner of axes, wherever the layout puts them."""
+    from matplotlib.transforms import ScaledTranslation
+
+    corner: Any = ax.transAxes  # typed as transforms of one kind only
+    return ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, corner)
 
 
 def settle(ax: Axes) -> None:
@@ -159,6 +217,14 @@ def settle(ax: Axes) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+
+
+def fit_rows(axes: Iterable[Axes]) -> None:
+    """Names no higher than their rows, in axes that have taken their place."""
+    axes = list(axes)
+    settle(axes[0])
+    for ax in axes:
+        lettering.fit_rows(ax)
 
 
 def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
@@ -245,15 +311,34 @@ def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
 
 def add_legend(ax: Axes, entries: Mapping[str, Any], *, beside: bool, **kwargs: Any) -> Legend:
     """Handles by label, inside the axes or `beside` them in columns of twenty; labels such as _a$ too."""
+    longest = 160.0
     if beside:
+        columns = math.ceil(len(entries) / 20)
         place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-        kwargs = place | {"ncols": math.ceil(len(entries) / 20)} | kwargs
+        kwargs = place | {"ncols": columns} | _legend_size(ax, math.ceil(len(entries) / columns)) | kwargs
+        longest = float(np.clip(_slot_width(ax) - 260, 60 / columns, 160))
     kwargs = {"frameon": False, "fontsize": SMALL} | kwargs
     legend = ax.legend(list(entries.values()), ["x"] * len(entries), **kwargs)
     for text, label in zip(legend.get_texts(), entries, strict=True):
         text.set_parse_math(False)
-        text.set_text(shorten(label, 160))
+        text.set_text(shorten(label, longest, kwargs["fontsize"]))
     return legend
+
+
+def _legend_size(ax: Axes, lines: int) -> dict[str, float]:
+    """Size and spacing with which so many lines fit beside the axes, down to the bottom of the figure."""
+    top = ax.get_window_extent().y1 / ax.figure.dpi * 72
+    for size, spacing in ((SMALL, 0.5), (SMALL, 0.25), (6.5, 0.25)):
+        if lines * size * (1 + spacing) <= top:
+            break
+    return {"fontsize": size, "labelspacing": spacing}
+
+
+def _slot_width(ax: Axes) -> float:
+    """Points of a figure that belong to one of its columns of axes."""
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols
+    return 72 * float(ax.figure.figure.get_figwidth()) / columns
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:

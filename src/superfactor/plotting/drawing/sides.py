@@ -12,10 +12,12 @@ from superfactor.plotting.drawing import lettering
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOM = 90.0  # points a name may take
-SIDE = 0.22  # share of the width that names have at each side
-MARGIN = 0.04  # share of the width between names and the farthest point
-LINE = 0.17  # inches a name takes downwards
+ROOM = 140.0  # points a name may take
+SHARE = 0.22  # of the width that is kept free for names at each side, at most
+SHARE_NARROW = 0.3  # the same where axes are narrow
+MARGIN = 12.0  # points between names and the farthest point
+NARROW = 230.0  # points of width, below which letters are smaller
+LINE = 0.17  # inches a name takes downwards in a figure of our own
 
 
 def height_for(points: Any) -> float:
@@ -24,12 +26,15 @@ def height_for(points: Any) -> float:
     return LINE * max(left, len(points) - left)
 
 
-def leave_room(ax: Axes, low: Any, high: Any) -> None:
+def leave_room(ax: Axes, low: Any, high: Any, names: Sequence[str]) -> None:
     """Limits around `low` and `high`, both (x, y), with the sides for names, and one scale for both axes."""
-    box = ax.get_window_extent()
-    pixels = np.array([(1 - 2 * SIDE) * box.width, box.height])
+    box, size = ax.get_window_extent(), _size(ax)
+    widest = max((lettering.text_width(lettering.on_one_line(name), size) for name in names), default=0.0)
+    width = lettering.axes_width(ax)
+    side = min(SHARE if width >= NARROW else SHARE_NARROW, (min(widest, ROOM) + MARGIN) / width)
+    pixels = np.array([(1 - 2 * side) * box.width, box.height])
     middle, extent = (np.add(low, high)) / 2, np.subtract(high, low)
-    reach = np.max(extent / pixels) * pixels / 2 / [1 - 2 * SIDE, 1]
+    reach = np.max(extent / pixels) * pixels / 2 / [1 - 2 * side, 1]
     ax.set_xlim(middle[0] - reach[0], middle[0] + reach[0])
     ax.set_ylim(middle[1] - reach[1], middle[1] + reach[1])
 
@@ -41,29 +46,43 @@ def draw_circle(ax: Axes, radius: float, **kwargs: Any) -> None:
     ax.add_artist(Circle((0, 0), radius, fill=False, edgecolor="0.5", linewidth=0.8, zorder=0.4, **kwargs))
 
 
-def name_points(ax: Axes, names: Sequence[str], points: Any) -> None:
-    """Names of points (k, 2), those left of zero at the left side; limits are as they will stay."""
-    points = np.asarray(points)
-    for side in (-1, 1):
+def name_points(ax: Axes, names: Sequence[str], points: Any, low: float, high: float) -> None:
+    """Names of points (k, 2) at both sides of all that is drawn, which reaches from `low` to `high` in x.
+
+    Points left of zero have their names at the left. Limits are as they will stay.
+    """
+    points, (start, end) = np.asarray(points), ax.get_xlim()
+    unit = lettering.axes_width(ax) / (end - start)
+    for side, free in ((-1, low - start), (1, end - high)):
         mine = np.flatnonzero(np.where(points[:, 0] < 0, -1, 1) == side)
-        _name_side(ax, side, [names[int(i)] for i in mine], points[mine])
+        room = min(ROOM, free * unit - MARGIN)
+        _name_side(ax, side, [names[int(i)] for i in mine], points[mine], room)
 
 
-def _name_side(ax: Axes, side: int, names: list[str], points: Any) -> None:
+def _size(ax: Axes) -> float:
+    """Points of letters in axes of this width."""
+    return lettering.SMALL if lettering.axes_width(ax) >= NARROW else 6.5
+
+
+def _name_side(ax: Axes, side: int, names: list[str], points: Any, room: float) -> None:
     """Names in a column at one side, in the order of the heights of their points, joined to them.
 
-    Lines leave the column level, so that none crosses a longer name above or below its own.
+    Lines leave the column level, so that none crosses a longer name above or below its own. Where a column is
+    too short for all names, letters are smaller; then points near the centre have none.
     """
+    tall, width = lettering.axes_height(ax), lettering.axes_width(ax)
+    size = min(_size(ax), tall / max(len(names), 1) / lettering.LEADING)
+    size = max(size, lettering.SMALLEST)
+    most = int(tall / (size * lettering.LEADING) + 1e-9)
+    kept = np.sort(np.argsort(-np.hypot(*points.T), kind="stable")[:most])
+    names, points = [lettering.shorten(names[int(i)], room, size) for i in kept], points[kept]
     low, high = ax.get_ylim()
-    heights = (points[:, 1] - low) / (high - low)
-    tall = 72 * float(ax.get_window_extent().height) / float(ax.figure.dpi)
-    gap = min(12.0 / tall, 0.96 / max(len(names), 1))
-    width = lettering.axes_width(ax)
-    names = [lettering.shorten(name, min(ROOM, (SIDE - MARGIN) * width)) for name in names]
-    widths = [lettering.text_width(name) / width + 0.005 for name in names]
+    edge = size * lettering.LEADING / 2 / tall
+    gap = min(1.5 * size / tall, (1 - 2 * edge) / max(len(names) - 1, 1))
+    widths = [lettering.text_width(name, size) / width + 0.005 for name in names]
     at = 0.99 if side > 0 else 0.01
     line: dict[str, Any] = {"color": "0.6", "linewidth": 0.5}
-    for i, place in zip(*_apart(heights, gap), strict=True):
+    for i, place in zip(*_apart((points[:, 1] - low) / (high - low), gap, edge), strict=True):
         ax.text(
             at,
             place,
@@ -71,24 +90,24 @@ def _name_side(ax: Axes, side: int, names: list[str], points: Any) -> None:
             transform=ax.transAxes,
             ha="right" if side > 0 else "left",
             va="center",
-            fontsize=lettering.SMALL,
+            fontsize=size,
             parse_math=False,
         )
-        own, edge = at - side * widths[i], at - side * max(widths)
-        ax.plot([own, edge], [place, place], transform=ax.transAxes, **line)
+        own, joint = at - side * widths[i], at - side * max(widths)
+        ax.plot([own, joint], [place, place], transform=ax.transAxes, **line)
         look: dict[str, Any] = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 1}
-        start: dict[str, Any] = {"xytext": (edge, place), "textcoords": "axes fraction"}
+        start: dict[str, Any] = {"xytext": (joint, place), "textcoords": "axes fraction"}
         ax.annotate("", tuple(points[i]), **start, arrowprops=look | line)
 
 
-def _apart(heights: Any, gap: float) -> tuple[Any, Any]:
-    """The order of heights (k,) upwards, and places near them in [0.02, 0.98] that are `gap` apart."""
+def _apart(heights: Any, gap: float, edge: float) -> tuple[Any, Any]:
+    """The order of heights (k,) upwards, and places near them `gap` apart and `edge` from the ends."""
     order = np.argsort(heights, kind="stable")
-    places = np.clip(heights[order], 0.02, 0.98)
+    places = np.clip(heights[order], edge, 1 - edge)
     for k in range(1, len(places)):
         places[k] = max(places[k], places[k - 1] + gap)
-    if len(places) and places[-1] > 0.98:  # push back down what has left at the top
-        places[-1] = 0.98
+    if len(places) and places[-1] > 1 - edge:  # push back down what has left at the top
+        places[-1] = 1 - edge
         for k in range(len(places) - 2, -1, -1):
             places[k] = min(places[k], places[k + 1] - gap)
     return order, places
