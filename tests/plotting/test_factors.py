@@ -272,13 +272,13 @@ def test_background_factors_are_called_so_and_grey():
     assert {to_hex(bar.get_facecolor()).upper() for bar in display.bars_[0, 0]} == {POSITIVE, NEGATIVE}
     assert "log-odds of “benign”" in display.figure_.get_suptitle()
     said = display.figure_.get_suptitle()
-    assert "Grey bars: background, which adds nothing to the prediction beside factor 1." in said
+    assert "Grey bars: background, which adds nothing to the prediction beyond factor 1." in said
     assert labels(display.axes_[0, 0])[0] == "benign"
 
 
 def test_what_is_said_of_background_is_true():
     for contribution, said in (
-        ([0.6, 0.005, 0.3], "adds less than 1 % to the prediction beside factors 1 and 3."),
+        ([0.6, 0.005, 0.3], "adds less than 1 % to the prediction beyond factors 1 and 3."),
         ([0.0, 0.0, 0.0], "adds nothing to the prediction, and no factor does."),
     ):
         view = replace(made_view(3, p=4), contribution=np.array(contribution))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.interpretation import FactorView
-from superfactor.interpretation.roles import beside, roles
+from superfactor.interpretation.roles import beyond, roles
 from superfactor.interpretation.tables import check_count
 from superfactor.outcomes.reading import ShownSamples
 from superfactor.plotting.drawing import lettering
@@ -262,8 +262,8 @@ def called(view: FactorView, j: int) -> str:
 
 
 def adds_nothing(view: FactorView) -> str:
-    """What is true of background factors: "adds nothing to the prediction beside factor 1"."""
-    others = beside(roles(view))
+    """What is true of background factors: "adds nothing to the prediction beyond factor 1"."""
+    others = beyond(roles(view))
     if not others:
         return "adds nothing to the prediction, and no factor does"
     exact = np.all(view.contribution[~view.predictive] < 1e-6)
