@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from tests.selection.searches import COVARIATES, PCA_LR, RIDGE
 
-from superfactor.outcomes import Classes, classes
-from superfactor.outcomes.ridge import ridge_probabilities
+from superfactor.outcomes import Classes, classes, ridge
+from superfactor.outcomes.ridge import OFF, ridge_probabilities
 from superfactor.selection.judging import rivals
 
 
@@ -32,6 +32,50 @@ def test_all_strengths_at_once(load):
     for C, P in zip(strengths, found, strict=True):
         model = LogisticRegression(C=C, tol=1e-10, max_iter=10000).fit(X[:60], y[:60], weight)
         np.testing.assert_allclose(P, model.predict_proba(X[60:]), atol=2e-4)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_one_strength_after_another(load, monkeypatch):
+    """The same as all at once; columns whose penalty is `OFF` are left out."""
+    X, y = table(load)
+    d = X.shape[1]
+    penalties = [np.where(np.arange(d) < rank, 1 / C, OFF) for rank in (3, d) for C in (0.1, 10.0)]
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    together = ridge_probabilities(X[:60], y[:60], X[60:], penalties, weight)
+    monkeypatch.setattr(ridge, "_TOGETHER", 0)
+    found = ridge_probabilities(X[:60], y[:60], X[60:], penalties, weight)
+    np.testing.assert_allclose(found, together, atol=1e-4)
+
+
+def test_many_samples_are_tuned_until_the_likelihood_falls(monkeypatch):
+    monkeypatch.setattr(classes, "LARGEST_HESSIAN", 0)
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.standard_normal((400, 30)) + 0.4 * y[:, None] * (np.arange(30) < 5)
+    train, test = np.arange(300), np.arange(300, 400)
+    inner = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X[train], y[train]))
+    given = Classes(), X[train], X[test], 0, y[train], y[test], inner, 2
+    every = rivals.rival_rows(*given)
+    monkeypatch.setattr(rivals, "MANY", 300)
+    asked = []
+    fit = LogisticRegression.fit
+    monkeypatch.setattr(
+        LogisticRegression, "fit", lambda self, *args: asked.append(self.C) or fit(self, *args)
+    )
+    found = rivals.rival_rows(*given)
+    for name, P in every.items():
+        np.testing.assert_array_equal(found[name], P)
+    assert Classes.strengths[-1] not in asked
+
+
+def test_likelihoods_behind_a_lower_one_do_not_count():
+    assert rivals._until_falling(iter([-3.0, -1.0, -1.0005, -2.0, -0.5]), 5) == [
+        -3.0,
+        -1.0,
+        -1.0005,
+        -2.0,
+        -np.inf,
+    ]
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
