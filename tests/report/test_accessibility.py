@@ -1,4 +1,4 @@
-"""Names, labels, order and contrast: what a screen reader, a keyboard and tired eyes need."""
+"""Names, labels, order and contrast: what a screen reader, a keyboard and weak eyes need."""
 
 import itertools
 import re
@@ -102,7 +102,7 @@ AUDIT = """() => {
 
 
 @pytest.mark.parametrize("name", ["two_classes", "many", *KINDS])
-def test_everything_has_a_name_and_a_place(opened, name):
+def test_everything_has_a_name_and_a_landmark(opened, name):
     window = opened(name)
     for tab in window.tabs:
         window.tab(tab)

@@ -39,7 +39,7 @@ def every_tab_opens(window, size):
 
 
 @pytest.mark.parametrize("name", ["two_classes", "hostile", *KINDS])
-def test_every_tab_opens_without_a_word_or_a_request_and_nothing_sticks_out(opened, name):
+def test_every_tab_opens_without_errors_requests_or_overflow(opened, name):
     every_tab_opens(opened(name), WIDE)
 
 
@@ -139,7 +139,7 @@ class TestFactors:
         page.select_option("#compare", "plain")
         assert self.bars(page).count() == 0
         title = page.locator("#factors .factor h3").inner_text()
-        assert title == f"SVD factor {pairs.number[3]}, beside factor 4"
+        assert title == f"SVD factor {pairs.number[3]}, matched to factor 4"
 
 
 class TestSamples:
@@ -160,7 +160,7 @@ class TestSamples:
         before = marks.first.get_attribute("transform")
         page.select_option("#x-factor", value="6")
         page.select_option("#y-factor", "class")
-        assert "factor 7 across, one row a class" in drawing.get_attribute("aria-label")
+        assert "factor 7 horizontal, one row per class" in drawing.get_attribute("aria-label")
         assert marks.first.get_attribute("transform") != before
         page.select_option("#which-samples", "1")
         assert marks.count() == len(many.X_test) and drawing.locator(".sample:not(.filled)").count() == 0
@@ -178,7 +178,7 @@ class TestSamples:
         said = f"correlation {'+' if r > 0 else '−'}{abs(r):.2f} with factor 3"
         assert said in "\n".join(window.tooltip)
 
-    def test_who_and_how_sure_and_classes_can_be_hidden(self, opened, two_classes):
+    def test_tooltips_and_hidden_classes(self, opened, two_classes):
         window = opened("two_classes")
         window.tab("samples")
         marks = window.page.locator("[data-figure=samples] > svg [data-mark]")

@@ -4,7 +4,7 @@ import pytest
 from tests.report.test_browser import labels_of
 
 
-def test_curves_say_the_survival_under_the_pointer_and_how_many_are_at_risk(opened):
+def test_curves_show_survival_under_the_pointer_and_numbers_at_risk(opened):
     window = opened("of_times")
     window.tab("prediction")
     figure = window.page.locator("[data-figure=curves]")

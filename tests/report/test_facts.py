@@ -102,14 +102,14 @@ class TestVerdict:
         ],
         ids=["right", "perhaps luck", "one class", "wrong"],
     )
-    def test_held_out_samples_are_judged_as_in_the_terminal(self, two_classes, predicted, grade, predicts):
+    def test_held_out_samples_are_evaluated_as_in_the_terminal(self, two_classes, predicted, grade, predicts):
         for truth in (self.truth, (np.arange(80) % 10 == 0).astype(int)):
             facts = self.judged(two_classes, truth, predicted)
             found = external_verdict(facts.outcome, np.array(facts.names), facts.test.truth, facts.test.rows)
             assert facts.verdict == found
             assert truth is not self.truth or (found.grade, facts.predicts) == (grade, predicts)
 
-    def test_classes_that_the_page_shortens_to_the_same_stay_apart(self, two_classes):
+    def test_classes_with_equal_shortened_names_are_distinct(self, two_classes):
         long = np.array(["a" * 500 + "b" + "a" * 500, "a" * 500 + "c" + "a" * 500])
         facts = self.judged(two_classes, self.truth, self.truth)
         same = replace(facts, names=["a…a", "a…a"], columns=long)
@@ -124,17 +124,17 @@ class TestVerdict:
         for grade, apart in (("better", True), ("not shown", False)):
             assert replace(facts, nested=nested_like(grade)).separates is apart
 
-    def test_what_is_not_shown_to_add_to_the_covariates_is_not_called_predictive(self, two_classes):
+    def test_factors_without_gain_over_covariates_are_not_called_predictive(self, two_classes):
         better = nested_like("better")
         for adds, role in ((None, "predictive"), (True, "predictive"), (False, "not shown")):
             better.verdict = replace(better.verdict, adds=adds)
             facts = replace(two_classes.facts, nested=better)
             assert facts.roles[0] == role and facts.predicts
             page = panel(render(facts), "factors")
-            assert ("than the covariates do is not shown" in page) is (adds is False)
+            assert ("from the covariates in held-out samples" in page) is (adds is False)
 
 
-def test_predictions_are_judged_by_models_that_had_not_seen_the_samples_where_there_are_any(training_only):
+def test_out_of_fold_predictions_are_evaluated_if_available(training_only):
     case, facts = training_only, training_only.facts
     assert facts.evaluated_on == "training"
     out_of_fold = np.random.default_rng(0).dirichlet([1, 1], len(case.y))
@@ -173,7 +173,7 @@ def test_two_adjusters_remove_more_than_the_first():
 
 
 class TestFactors:
-    def test_each_has_the_area_of_its_own_on_samples_not_seen_if_there_are_any(self, many, shuffled):
+    def test_each_has_its_own_auc_for_held_out_samples(self, many, shuffled):
         for case in (many, shuffled):
             facts = replace(case.facts, test=None)
             for changed, where in ((facts, "out of fold"), (replace(facts, held_out=None), "training")):
@@ -205,7 +205,7 @@ class TestFeatures:
         )
         assert set(facts.feature_results.effects["feature"]) == set(case.X)
 
-    def test_those_that_return_have_their_names(self, monkeypatch):
+    def test_stable_features_have_their_names(self, monkeypatch):
         X, y = table(40, 8, 2)
         model = scaled(n_components=1, xi=0.1, lam=1.0, certify=None).fit(X, y)
         few = partial(stable_features, n_pairs=5)
@@ -214,7 +214,7 @@ class TestFeatures:
         assert found.table["feature"].tolist() == own.table["feature"].tolist()
         assert found.statement == own.statement
 
-    def test_too_few_samples_for_halves_are_no_reason_to_write_no_page(self):
+    def test_the_page_is_written_with_too_few_samples_for_halves(self):
         X, y = table(30, 12, 2)
         y = np.array([*y[:29], "rare"])
         facts = gather(SMFClassifier(1, xi=0.1, lam=1.0).fit(X, y), X, y, features=True, stable=None)

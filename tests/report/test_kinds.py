@@ -59,13 +59,13 @@ def test_exposures_in_a_column_with_a_name(chosen, tmp_path):
     page = Case(model, X, y, options={"nearness": False, "stable": None}).write(tmp_path / "p.html")
     text = page.read_text(encoding="utf-8")
     assert payload(text)["prediction"]["panels"][0]["true"] == y.tolist()
-    assert "Both grow with the exposure, years" in words(text)
+    assert "Both axes increase with the exposure, years" in words(text)
     said = methods_paragraph(model, X, y)
-    assert "the Poisson regression reads" in said and "counts were proportional to years" in said
+    assert "the Poisson regression uses" in said and "counts were proportional to years" in said
     assert ("standardised to mean 0" in said) == chosen
 
 
-def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_path):
+def test_survival_curves_use_out_of_fold_risks(of_times, tmp_path):
     text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
     y = of_times.y
     event, time = y["event"].astype(float), y["time"]
@@ -78,7 +78,7 @@ def test_times_are_drawn_by_risk_of_models_that_had_not_seen_them(of_times, tmp_
     risky = held.activations[:, 0] > np.quantile(held.activations[:, 0], 2 / 3)
     assert curves[-1]["events"] == event[risky].sum()
     said = words(text)
-    assert "no sample had a part in the model that gave it its risk" in said
+    assert "each risk comes from a model fitted without the sample" in said
     assert f"{concordance(event, time, held.activations[:, 0]):.3f}" in said
     for score in held.scores.T:
         ratio = hazard_ratio(np.column_stack([event, time]), score).estimate
@@ -97,7 +97,7 @@ def test_the_axis_of_times_has_the_name_of_their_column_and_strata_are_kept_apar
     assert sum(own["samples"] for own in drawn["curves"]) == len(y)
 
 
-def test_a_median_that_few_are_left_for_says_so(of_times, tmp_path):
+def test_a_median_with_few_samples_at_risk_is_marked(of_times, tmp_path):
     text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
     for own in payload(text)["prediction"]["curves"]:
         few = own["median"] is not None and own["left"] < 10
@@ -127,7 +127,7 @@ def test_nested_scores_are_the_headline_and_draw_the_curves(tmp_path):
     assert curves[0]["events"] == y["event"][risk <= np.quantile(risk, 1 / 3)].sum()
     said = methods_paragraph(search, X, y, nested=nested)
     assert f"{int(y['event'].sum())} events, median follow-up (reverse Kaplan–Meier)" in said
-    assert "by the log partial likelihood per event in 3-fold" in said and "the Cox model reads" in said
+    assert "by the log partial likelihood per event in 3-fold" in said and "the Cox model uses" in said
 
 
 def test_held_out_covariates_and_samples_without_a_time(tmp_path):
@@ -142,10 +142,10 @@ def test_held_out_covariates_and_samples_without_a_time(tmp_path):
     said = words(text)
     assert "different folds" not in panel(text, "prediction")
     paragraph = methods_paragraph(model, X[part], y[part], covariates=Z[part])
-    assert "5 samples without an outcome took part" in paragraph
+    assert "5 samples without an outcome contributed" in paragraph
     risk = model.predict(X[test], covariates=Z[test])
     assert f"On 50 held-out samples: concordance {concordance(*y[test].T, risk):.3f}" in said
-    assert "5 samples had no outcome. They shaped the factors" in said and "Hazard ratio" in panel(
+    assert "5 samples had no outcome. They contributed to the factors" in said and "Hazard ratio" in panel(
         text, "factors"
     )
 
@@ -173,10 +173,10 @@ def test_shuffled_outcomes_are_not_shown_to_be_predicted(made, tmp_path):
     text = Case(search, X, form(y), options=options).write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
     assert "Not shown to be better than" in said or "Worse than" in said
-    assert "in samples not seen is not shown" in said and "not shown for others" in said
+    assert "It is not shown that" in said and "not shown for others" in said
 
 
-def test_a_fit_far_better_in_training_is_said_so():
+def test_overfitting_gives_a_warning():
     X, y = times(shuffle=True)
     y = survival(y)
     model = make_pipeline(StandardScaler(), SMFSurvival(2, xi=1e-4, lam=1e-3)).fit(X, y)

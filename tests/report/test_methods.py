@@ -35,7 +35,7 @@ def test_it_has_the_numbers_of_the_fit(two_classes):
         "balanced accuracy 91.0 % (95 % interval 86.0 % to 96.0 %)",
         "ROC area 0.960",
         "differences in balanced accuracy were +5.0 points (+1.0 to +9.0) against PCA",
-        f"On 30 held-out samples that took no part in the fit: balanced accuracy "
+        f"On 30 held-out samples that were not used in the fit: balanced accuracy "
         f"{100 * content.evaluation.figures['balanced_accuracy']:.1f} % (95 % interval",
         f"superfactor {superfactor.__version__}",
     ):
@@ -67,7 +67,7 @@ def test_nothing_is_claimed_without_evidence(two_classes):
         ({"n_components": 2, "xi": 0.1, "lam": 1.0}, None),
     ],
 )
-def test_what_was_given_is_not_called_a_choice(given, said):
+def test_given_parameters_are_not_called_chosen(given, said):
     X, y = table(60, 12, 2)
     text = methods_paragraph(SMFClassifierCV(**given, cv=2, certify=None).fit(X, y), X, y)
     assert said in text if said else "chosen" not in text
@@ -90,18 +90,18 @@ def with_gaps(n=60, p=20):
         (LowRankImputer(2), "a low-rank fit to the training samples (2 components)"),
     ],
 )
-def test_imputers_are_called_by_what_they_do(imputer, said):
+def test_imputers_are_described(imputer, said):
     X, y, gone = with_gaps()
     X = X.fillna(-1) if getattr(imputer, "missing_values", None) == -1 else X
     facts = gather(make_pipeline(imputer, SMFClassifier(1)).fit(X[:40], y[:40]), X, y, X_test=X, y_test=y)
     text = in_words(facts)
     assert facts.filled.train.n_missing == gone.sum() and said in text
     count = f"{gone.sum()} of 1,200 values"
-    assert text.count(count) == 2 and "for the table with its gaps filled in" in text
+    assert text.count(count) == 2 and "for the table with imputed missing values" in text
     assert type(imputer).__name__ not in text
 
 
-def test_columns_that_pass_and_empty_ones_are_no_gaps():
+def test_passthrough_and_empty_columns_are_not_missing_values():
     X, y, gone = with_gaps(90)
     X["empty"], X["batch"] = np.nan, np.where(np.arange(90) % 3 == 0, "May", None)
     imputer = LowRankImputer(passthrough_columns=["batch"]).set_output(transform="pandas")
@@ -113,7 +113,7 @@ def test_columns_that_pass_and_empty_ones_are_no_gaps():
     assert (facts.filled.train.n_missing, facts.filled.train.n_values) == (gone.sum(), 1800)
 
 
-def test_without_gaps_and_labels_of_all_nothing_is_said_of_them():
+def test_no_text_without_missing_values():
     X, y = table(60, 20, 2)
     text = methods_paragraph(make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X, y), X, y)
     assert "used as they were" in text and "missing" not in text and "without a label" not in text
@@ -124,4 +124,4 @@ def test_samples_without_a_label_are_counted():
     some = np.where(np.arange(60) < 20, None, y)
     text = methods_paragraph(SMFClassifier(1).fit(X, some), X, some)
     assert "We predicted the class from 20 features in 40 samples (20 class 0, 20 class 1)" in text
-    assert "20 samples without a label took part" in text
+    assert "20 samples without a label contributed" in text

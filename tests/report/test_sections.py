@@ -53,15 +53,15 @@ class TestBlocksAndConfounders:
             for value in confounding(case.model, X)[["before", "after", "chance"]].to_numpy().ravel():
                 assert f">{share(value)}<" in tab
         assert share(case.model["adjuster"].explained_) in tab
-        assert "nothing is left by construction" in tab
+        assert "after adjustment is 0 by construction" in tab
         paper = panel(page, "paper")
         assert "adjusted for confounders by linear regression" in paper and "weighted by block" in paper
 
-    def test_what_was_left_on_purpose_is_said(self, blocks_and_batches):
+    def test_a_part_kept_on_purpose_is_reported(self, blocks_and_batches):
         case = blocks_and_batches
         spared = clone(case.model).set_params(adjuster__spare_y=True).fit(case.X, case.y)
         tab = panel(render(gather(spared, case.X, case.y, features=True)), "confounders")
-        assert "nothing is left by construction" not in tab and "was left in the features" in tab
+        assert "after adjustment is 0 by construction" not in tab and "was not subtracted" in tab
         assert "Held-out, before" not in tab and "By chance" in tab
 
     def test_without_them_no_tab(self, pages):
@@ -70,7 +70,7 @@ class TestBlocksAndConfounders:
 
 
 class TestSamples:
-    def test_they_lie_where_models_put_them_that_had_not_seen_them(self, two_classes):
+    def test_positions_are_out_of_fold_scores(self, two_classes):
         facts = two_classes.facts
         space = samples.section(facts).payload
         for part in (facts.train, facts.test):
@@ -80,7 +80,7 @@ class TestSamples:
                 np.testing.assert_allclose(points[name], places, rtol=1e-3, atol=1e-8)
         np.testing.assert_array_equal(facts.train.out_of_fold, facts.held_out.scores)
 
-    def test_outlines_are_those_of_samples_not_seen(self, two_classes):
+    def test_outlines_are_those_of_held_out_samples(self, two_classes):
         facts = replace(two_classes.facts, nested=nested_like("better"))
         out_of_fold = np.vstack([facts.train.out_of_fold, facts.test.scores])
         truth = np.concatenate([facts.train.truth, facts.test.truth])
@@ -88,7 +88,7 @@ class TestSamples:
             own = ellipse(out_of_fold[truth == c])
             np.testing.assert_allclose(drawn["mean"], own.mean, rtol=1e-3, atol=1e-9)
 
-    def test_the_table_of_classes_is_of_samples_not_seen(self, shuffled):
+    def test_the_table_of_classes_uses_held_out_samples(self, shuffled):
         facts = shuffled.facts
         for row in samples.section(facts).content["means"]:
             mean, spread = row["cells"][0]
@@ -99,32 +99,32 @@ class TestSamples:
         assert abs(seen[shuffled.y == "ill"].mean() - seen[shuffled.y == "well"].mean()) > 1.5
 
     @pytest.mark.parametrize("nested", [None, nested_like("not shown"), nested_like("worse")])
-    def test_labels_that_mean_nothing_get_no_outline_and_no_claim(self, shuffled, nested):
+    def test_random_labels_get_no_outline_and_no_claim(self, shuffled, nested):
         page = render(replace(shuffled.facts, nested=nested))
         assert payload(page)["samples"]["ellipses"] == [None, None]
         text = words(page)
-        assert text.count("No outlines are drawn around the classes") == 2
+        assert text.count("The classes have no outlines") == 2
         assert "Outlines:" not in text and "The prediction rests on" not in text
         assert "higher → well in the training samples; not shown for others" in text
         assert "Factor 1 (not shown to predict)" in text
         assert "none of 400 features is shown to differ between the classes" in text
-        assert "Without any: ill and well" in text
+        assert "Classes without markers: ill and well" in text
 
-    def test_without_out_of_fold_scores_the_page_says_that_training_flatters(self, shuffled):
+    def test_without_out_of_fold_scores_the_page_warns_of_training_scores(self, shuffled):
         train = replace(shuffled.facts.train, out_of_fold=None)
         page = render(replace(shuffled.facts, train=train, held_out=None))
-        assert "or not apart at all" in words(page)
+        assert "or not at all" in words(page)
         space = payload(page)["samples"]
         assert space["outOfFold"] is False and not any(space["ellipses"])
         assert all(len(point[6]) == 1 for point in space["points"])
 
-    def test_where_folds_are_too_small_the_page_says_why(self):
+    def test_small_folds_are_reported(self):
         X, y = table(12, 30, 2)
         model = SMFClassifier(11, xi=0.1, lam=1.0, certify=None).fit(X, y)
         text = words(render(Case(model, X, y).facts))
-        assert re.search(r"Out-of-fold scores could not be had: .*n_components=11", text)
+        assert re.search(r"Out-of-fold scores are not available: .*n_components=11", text)
 
-    def test_of_many_every_class_keeps_its_share_and_rare_ones_some(self):
+    def test_thinning_keeps_the_shares_of_classes(self):
         np.testing.assert_array_equal(thinned(np.zeros(50, int), 50), np.arange(50))
         truth = np.repeat([0, 1, 2], [12_000, 7_995, 5])
         kept = thinned(truth, 1000)
@@ -145,7 +145,7 @@ class TestSamples:
         assert many.radius == pytest.approx(np.sqrt(chi2.ppf(0.95, 2)), rel=1e-3)
         assert ellipse(np.zeros((3, 2))) is None
 
-    def test_axes_hold_every_sample_and_are_not_blown_up_by_an_ellipse(self):
+    def test_axes_contain_all_samples_and_limit_ellipses(self):
         scores = np.random.default_rng(0).standard_normal((40, 3))
         for outline in (None, ellipse(scores), ellipse(100 * scores)):
             low, high = ranges(scores, [outline]).T
@@ -211,7 +211,7 @@ class TestFactors:
                     notes |= set(note)
         assert notes == {"note"}
 
-    def test_those_that_predict_nothing_are_background(self):
+    def test_factors_without_effect_are_background(self):
         X, y = table(40, 12, 3)
         facts = Case(SMFClassifier(2, lam=1e300).fit(X, y), X, y).facts
         for content in (facts, replace(facts, held_out=None)):
@@ -219,7 +219,7 @@ class TestFactors:
             assert "background: adds nothing to the prediction0" in text  # and then the area
             assert "beyond factor" not in text
 
-    def test_odds_ratios_of_covariates_as_clinicians_read_them(self, two_classes):
+    def test_odds_ratios_of_covariates(self, two_classes):
         effects = pd.DataFrame(
             {
                 "covariate": ["age (per unit)", "sex: M vs F"],
@@ -263,17 +263,19 @@ def test_the_cross_validated_score_comes_first_without_held_out_samples(two_clas
         "Cross-validated log-likelihood",
         f"{two_classes.model.best_score_:.3f}".replace("-", "−"),
     )
-    assert "not known" in words(page) and "optimistic" in words(page)
+    assert "does not show how well" in words(page) and "optimistic" in words(page)
 
 
-def test_one_sample_without_a_label_is_one():
+def test_one_sample_without_a_label():
     X, y = table(60, 20, 2)
     some = np.where(np.arange(60) < 1, None, y)
     page = words(render(gather(SMFClassifier(1).fit(X, some), X, some, features=True)))
-    assert "1 sample had no label. It shaped the factors" in page and "the model says of it." in page
+    assert (
+        "1 sample had no label. It contributed to the factors" in page and "the predictions for it." in page
+    )
 
 
-def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two_classes):
+def test_a_recorded_search_unlabelled_samples_and_missing_values(two_classes):
     X, y = table(60, 20, 2)
     some = np.where(np.arange(60) < 10, None, y)
     model = make_pipeline(SimpleImputer(), SMFClassifier(1)).fit(X.mask(X > 2), some)
@@ -281,7 +283,7 @@ def test_a_recorded_search_and_samples_without_a_label_or_with_gaps_are_told(two
     predictions = np.random.default_rng(0).dirichlet([1, 1], 50)
     content = {"search": search, "nested": nested_like("better", predictions=predictions), "features": True}
     page = render(gather(model, X.mask(X > 2), some, **content))
-    assert "10 samples had no label. They shaped the factors" in words(page)
+    assert "10 samples had no label. They contributed to the factors" in words(page)
     assert "50 for training + 10 without a label" in words(page)
     assert "Mean balanced accuracy over 3 splits" in words(page)
     for tab in ("result", "convergence"):
@@ -300,7 +302,7 @@ def test_the_table_of_nested_scores_has_every_method_and_measure():
     assert found["compared"] == "balanced_accuracy" and len(found["differences"]) == 2
 
 
-def test_the_table_of_nested_scores_says_who_has_the_covariates():
+def test_the_table_of_nested_scores_marks_covariates():
     nested = nested_like("better")
     nested.rivals = {**nested.rivals, "covariates alone": nested.summary}
     found = result.nested_table(nested)
@@ -325,7 +327,7 @@ class TestFeatures:
             for value, text in zip(expected.loc[name, columns], numbers, strict=True):
                 assert number(text) == pytest.approx(value, rel=0.06, abs=0.006, nan_ok=True)
 
-    def test_what_returns_is_said_in_words_and_in_a_table(self, two_classes):
+    def test_stable_features_have_a_sentence_and_a_table(self, two_classes):
         case, facts = two_classes, two_classes.facts
         model = scaled(n_components=1, xi=0.1, lam=1.0, certify=None).fit(case.X, case.y)
         own = stable_features(model, case.X, case.y, n_pairs=10)
@@ -334,18 +336,18 @@ class TestFeatures:
         assert words(page).count(own.statement) == 2  # in the first tab, and with the features
         assert f"{own.selected[0]}</th>" in page
 
-    def test_what_takes_long_is_left_out_unasked_and_the_page_says_so(self, shuffled, tmp_path, monkeypatch):
+    def test_slow_results_are_omitted_and_the_page_reports_it(self, shuffled, tmp_path, monkeypatch):
         case = shuffled
         monkeypatch.setattr(progress, "MOST_SECONDS", 0)
         monkeypatch.setattr(progress, "MOST_ENTRIES", 1)
-        monkeypatch.setattr(feature_results, "nearness", None)  # which nobody calls
+        monkeypatch.setattr(feature_results, "nearness", None)  # is not called
         text = words(write_report(tmp_path / "page.html", case.model, case.X, case.y).read_text())
-        assert "were left out: it would have taken more than 0 seconds" in text
+        assert "was not computed: it would take more than 0 seconds" in text
         assert "plain methods:" not in text
 
-    def test_how_near_the_plain_methods_are_is_part_of_the_verdict(self, two_classes, pages):
+    def test_the_comparison_with_plain_methods_follows_the_verdict(self, two_classes, pages):
         said = nearness(two_classes.model, two_classes.X, two_classes.y).statement
         page = pages["two_classes"].read_text(encoding="utf-8")
         box = re.search(r'<section class="verdict.*?</section>', page, flags=re.S)[0]
         assert said in words(f"<main>{box}</main>")
-        assert "were not asked for. To have them: stable_features(model, X, y)" in words(page)
+        assert "was not requested. To compute it, call stable_features(model, X, y)" in words(page)

@@ -18,7 +18,7 @@ from superfactor.report.certificate import in_plain_words, technical
 from superfactor.report.page import embedded, glossary, templates, term_id
 
 
-def test_a_payload_is_inert_in_html_and_comes_back_whole():
+def test_the_payload_is_safe_in_html_and_complete():
     inside = embedded({"names": HOSTILE})
     assert not re.search("[<>&\u2028\u2029]", inside)
     assert json.loads(inside) == {"names": HOSTILE}
@@ -64,12 +64,12 @@ def test_templates_escape_every_value(cell):
     assert inside.count(str(escape(cell))) == 25
 
 
-def test_a_value_that_is_missing_is_an_error_and_not_a_blank():
+def test_a_missing_value_is_an_error():
     with pytest.raises(UndefinedError, match="nothing"):
         templates().from_string("{{ nothing }}").render()
 
 
-def test_only_our_own_files_and_the_payload_go_unescaped():
+def test_only_package_files_and_the_payload_are_not_escaped():
     folder = files("superfactor.report") / "templates"
     found = {
         (f.name, name)
@@ -98,7 +98,7 @@ def test_terms_have_addresses_of_their_own():
         ({"is_global": False, "relative_gap": math.inf}, "Not proven", "this is not proven"),
     ],
 )
-def test_a_certificate_claims_what_it_proves(changed, badge, said):
+def test_the_text_of_a_certificate(changed, badge, said):
     X, y = table(40, 10, 2)
     proven = SMFClassifier(2, xi=1.0, lam=10.0).fit(X, y).certificate_
     assert proven.is_global

@@ -40,7 +40,7 @@ def test_large_data_give_small_pages(tmp_path):
     model = SMFClassifier(25, xi=1.0, lam=1e4, tol=0.5, certify=None).fit(X, y)
     path = write_report(tmp_path / "large.html", model, X, y, **QUICK)
     assert path.stat().st_size < 3_000_000
-    assert "are drawn" in path.read_text(encoding="utf-8")
+    assert "The plot shows" in path.read_text(encoding="utf-8")
 
 
 class _FullDisk:
@@ -60,7 +60,7 @@ class _FullDisk:
         raise OSError("disk full")
 
 
-def test_a_failure_leaves_what_was_there(tmp_path, training_only, monkeypatch):
+def test_a_failure_keeps_the_old_file(tmp_path, training_only, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("the old one")
     monkeypatch.setattr(writing, "open", _FullDisk, raising=False)
@@ -83,7 +83,7 @@ def test_x_and_labels_of_any_kind(tmp_path, kind, labels):
     assert all(f">{label}</th>" in text for label in labels)
 
 
-def test_covariates_beside_and_inside_x(tmp_path):
+def test_covariates_in_x_and_separate(tmp_path):
     X, y = table(60, 12, 2)
     Z = np.random.default_rng(0).standard_normal((60, 2))
     model = scaled(n_components=2, covariate_columns=[0], xi=0.1, lam=0.1)
@@ -91,7 +91,7 @@ def test_covariates_beside_and_inside_x(tmp_path):
     content = {"covariates": Z[:40], "covariates_test": Z[40:], "X_test": X[40:], "y_test": y[40:]}
     path = write_report(tmp_path / "r.html", model, X[:40], y[:40], **content, **QUICK)
     text = path.read_text(encoding="utf-8")
-    assert "Covariates beside the factors</dt><dd>3<" in text
+    assert "Covariates</dt><dd>3<" in text
     assert f"{100 * np.mean(model.predict(X[40:], covariates=Z[40:]) == y[40:]):.1f} %" in text
     names = [*covariate_effects(model)["covariate"]]
     assert len(names) == 3 and all(f'<th scope="row">{name}' in text for name in names)
@@ -151,11 +151,11 @@ def test_nested_scores_of_another_procedure():
     with pytest.raises(ValueError, match=said) as error:
         methods_paragraph(search, X, y, nested=other)
     assert "\n" not in str(error.value)
-    with pytest.raises(ValueError, match=r"of SMFClassifierCV and not Pipeline; .*search= says"):
+    with pytest.raises(ValueError, match=r"of SMFClassifierCV and not Pipeline; .*as search="):
         methods_paragraph(chosen, X, y, nested=own)
 
 
-def test_without_jinja_one_line_says_what_to_install(tmp_path, training_only, monkeypatch):
+def test_without_jinja_the_error_names_the_extra(tmp_path, training_only, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     page.templates.cache_clear()
     with pytest.raises(ImportError, match=r'Jinja2.* pip install "superfactor\[report\]"'):

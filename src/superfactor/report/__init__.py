@@ -1,17 +1,17 @@
-"""One self-contained HTML page about a fitted model, and its paragraph for a paper.
+"""Reports: a self-contained HTML page about a fitted model, and a paragraph for a paper.
 
 ===================== ==========================================================================
 file                  idea
 ===================== ==========================================================================
 ``writing``           ``write_report`` and ``methods_paragraph``
-``facts/``            everything the page tells, computed once
+``facts/``            all results that the page shows, computed once
 ``methods``           the paragraph for the methods section of a paper
-``certificate``       the proof of optimality in plain words
+``certificate``       sentences about the certificate
 ``formats``           names and numbers as text, one function for each kind
-``sections/``         the tabs: plain values, and what is drawn there
-``templates/``        one file per tab: what is said, in HTML; everything is escaped
-``page``              sections, payload, style and script in one file
-``assets/``           the style sheet, the scripts that draw, one file per figure, and the glossary
+``sections/``         the tabs: values for the templates and data for the figures
+``templates/``        the text of the tabs in HTML; all values are escaped
+``page``              the HTML file: sections, data, style and scripts
+``assets/``           the style sheet, the scripts of the figures, and the glossary
 ===================== ==========================================================================
 """
 

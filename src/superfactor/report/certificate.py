@@ -1,4 +1,4 @@
-"""The certificate of a fit in words for people who do not optimise for a living."""
+"""The certificate of a fit in plain words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from superfactor.report.formats import gap, number, objective, plural
 
-OF_COMPLETED = "This is about the table with its gaps filled in."
+OF_COMPLETED = "This refers to the table with imputed missing values."
 
 
 class Proof(NamedTuple):
-    """Two or three words, and a sentence that says what they mean."""
+    """A short label, and a sentence that explains it."""
 
     badge: str
     sentence: str
@@ -19,40 +19,39 @@ class Proof(NamedTuple):
 def in_plain_words(
     certificate: Any, rank: int, *, influence: str = "the class labels influence", completed: bool = False
 ) -> Proof:
-    """What the certificate (a `Certificate` or None) proves about `rank` factors.
+    """Explain what the certificate (a `Certificate` or None) proves about `rank` factors.
 
-    `influence` says what the supervised part is of, `completed` that values were missing: what is proven is
-    about the table with its gaps filled in.
+    `influence` names the supervised part of the objective. `completed` means that missing values were
+    imputed: the certificate then refers to the completed table.
     """
     factors = f"set of {plural(rank, 'factor')}" if rank > 1 else "single factor"
     if certificate is None:
-        said = f"Whether another {factors} would fit these data better was not checked for this model."
-        return Proof("Not checked", said)
+        text = f"It was not checked whether another {factors} fits these data better."
+        return Proof("Not checked", text)
     estimated = "" if certificate.exact else " (one quantity was estimated)"
     if certificate.is_global:
         badge = "Optimal, by estimate" if estimated else "Proven optimal"
-        said = (
+        text = (
             f"{'A numerical check indicates' if estimated else 'It is proven'} that no other {factors} of "
-            "this kind fits these training data better: the result is not an accident of where the search "
-            "started."
+            "this kind fits these training data better: it is not only a local optimum."
         )
     elif certificate.relative_gap < 1:
         badge = f"Within {gap(certificate.relative_gap)}"
-        said = (
+        text = (
             f"No other {factors} of this kind can improve the part of the fit that {influence} "
             f"by more than {gap(certificate.relative_gap)}{estimated}."
         )
     else:
         badge = "Not proven"
-        said = (
-            f"The fit may well be the best possible, but this is not proven: another {factors} that fits "
-            "these training data better cannot be ruled out."
+        text = (
+            f"The fit may be the best possible, but this is not proven: another {factors} could fit these "
+            "training data better."
         )
-    return Proof(badge, f"{said} {OF_COMPLETED}" if completed else said)
+    return Proof(badge, f"{text} {OF_COMPLETED}" if completed else text)
 
 
 def technical(certificate: Any) -> list[tuple[str, str]]:
-    """The numbers behind it, for those who do."""
+    """Return the numbers of the certificate."""
     c = certificate
     rows = [
         ("Statement", str(c)),
@@ -60,7 +59,7 @@ def technical(certificate: Any) -> list[tuple[str, str]]:
         ("Lower bound", objective(c.lower_bound)),
         ("Gap", number(c.gap)),
         ("Relative gap (of the supervised part)", number(c.relative_gap)),
-        ("Bound computed", f"{c.method}, {'exact' if c.exact else 'one singular value estimated'}"),
+        ("Method of the bound", f"{c.method}, {'exact' if c.exact else 'one singular value estimated'}"),
     ]
     for name, constants in [("as printed", c.constants), ("profiled", c.profiled)]:
         window = constants.step_window

@@ -1,4 +1,4 @@
-"""The paragraph for the methods section of a paper: only what the facts show."""
+"""The paragraph for the methods section of a paper."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _STEPS = {
     "StandardScaler": "standardised to mean 0 and variance 1 with the training samples' values",
     "ColumnScaler": "standardised to mean 0 and variance 1 with the training samples' values",
     "Adjuster": "adjusted for confounders by linear regression learned from the training samples",
-    "BlockScaler": "weighted by block, so that each block counts alike",
+    "BlockScaler": "weighted by block, so that each block has the same weight",
     "MinMaxScaler": "scaled to the range 0 to 1 of the training samples",
 }
 _MODELS = {
-    "filter": "the filter model (SMF-W), in which the {} reads projections of the features on the factors",
-    "feature": "the feature model (SMF-H), in which the {} reads the factor values that describe each sample",
+    "filter": "the filter model (SMF-W), in which the {} uses projections of the features on the factors",
+    "feature": "the feature model (SMF-H), in which the {} uses the factor values that reconstruct a sample",
 }
-# In the order in which they are reported.
+# The order of the metrics.
 _REPORTED = ("balanced_accuracy", "accuracy", "roc_auc", "log_loss")
-# Of held-out samples, measures of probabilities that are not reported.
+# Metrics of probabilities that are not reported for held-out samples.
 _LEFT_OUT = ("log_loss", "brier")
 
 
 def in_words(facts: Facts) -> str:
-    """Plain text, one line: data, preprocessing, model, choice, performance, proof, software."""
+    """Return one line of plain text: data, preprocessing, model, choice, performance, proof, software."""
     parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
     parts += ["" if facts.nested is None else _nested(facts), _held_out(facts)]
     parts += [_certificate(facts), f"Analyses used superfactor {superfactor.__version__} for Python."]
@@ -45,8 +45,8 @@ def _data(facts: Facts) -> str:
         beside = f", with {listed(facts.covariates)} as {role}"
     if facts.unlabeled is not None:
         more = (
-            f" Beside them {plural(len(facts.unlabeled), 'sample')} without {facts.page.lacking} took part "
-            f"in finding the factors, and not in the {facts.page.predictor}."
+            f" Another {plural(len(facts.unlabeled), 'sample')} without {facts.page.lacking} contributed to "
+            f"the factors, but not to the {facts.page.predictor}."
         )
     return (
         f"We predicted {facts.target or facts.page.target} from "
@@ -63,7 +63,7 @@ def _preprocessing(facts: Facts) -> str:
         new = "" if facts.filled.test is None else f" and in the held-out ones {facts.filled.test}"
         parts.insert(
             0,
-            f"In the training samples {facts.filled.train}{new} were missing; they were filled in by "
+            f"In the training samples {facts.filled.train}{new} were missing; they were imputed with "
             f"{facts.filled.how}.",
         )
     return " ".join([*parts, *(note for note in facts.notes if note.startswith("Feature"))])
@@ -72,18 +72,19 @@ def _preprocessing(facts: Facts) -> str:
 def _model(facts: Facts) -> str:
     kind = facts.estimator.model
     reader = facts.page.predictor
-    covariates = f"; covariates entered the {reader} beside the factors" if facts.covariates else ""
+    covariates = f"; covariates entered the {reader} in addition to the factors" if facts.covariates else ""
     exposure = f"; expected counts were proportional to {facts.exposure}" if facts.exposure else ""
     ties = getattr(facts.estimator, "ties", None)
     balanced = getattr(facts.estimator, "class_weight", None) == "balanced"
     return (
         f"Supervised matrix factorization (Lee, Lyu and Yao 2023) was fitted with "
         f"{plural(facts.rank, 'factor')} by {_MODELS.get(kind, f'the {kind} model').format(reader)}"
-        f"{covariates}{exposure}.{f' Tied times were treated after {ties.capitalize()}.' if ties else ''} "
+        f"{covariates}{exposure}."
+        f"{f' Tied times were handled by the method of {ties.capitalize()}.' if ties else ''} "
         f"The reconstruction of the features had weight ξ = {parameter(facts.fitted('xi'))} and the ridge "
         f"penalty was λ = {parameter(facts.fitted('lam'))}."
-        f"{' Classes were weighted equally.' if balanced else ''} Factors were read by the correlations of "
-        "the features with their scores."
+        f"{' Classes were weighted equally.' if balanced else ''} Factors were interpreted by the "
+        "correlations of the features with their scores."
     )
 
 
@@ -103,31 +104,31 @@ def _choice(facts: Facts) -> str:
 def _nested(facts: Facts) -> str:
     nested, words = facts.nested, facts.outcome.words
     values = {m: (v["mean"], v.get("low"), v.get("high")) for m, v in nested.summary.items()}
-    said = _measures(values, words, getattr(nested, "headline", None))
+    measures = _measures(values, words, getattr(nested, "headline", None))
     splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
     folds = f"{splits}-fold " if splits else ""
     times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
     text = (
         f"Predictive performance was estimated by {folds}nested cross-validation{times} in which all "
-        f"choices were made anew within the training part of every fold: {said}."
+        f"choices were repeated within the training part of every fold: {measures}."
     )
     differences = [
-        f"{metric_difference(d['mean'], d['metric'])} ({_interval(d)}) against {rival}"
-        for rival, d in nested.differences.items()
+        f"{metric_difference(d['mean'], d['metric'])} ({_interval(d)}) against {baseline}"
+        for baseline, d in nested.differences.items()
     ]
     if differences:
         metric_name = next(iter(nested.differences.values()))["metric"]
         text += (
             f" On the same folds the differences in {words(metric_name)} were "
-            f"{listed(differences)}, with 95 % intervals corrected for overlapping training sets after "
-            "Nadeau and Bengio."
+            f"{listed(differences)}, with 95 % intervals corrected for overlapping training sets "
+            "(Nadeau and Bengio)."
         )
     return text
 
 
 def _interval(difference: dict[str, Any]) -> str:
     ends = [difference[end] for end in ("low", "high")]
-    if any(end is None or not math.isfinite(end) for end in ends):  # folds that do not vary have none
+    if any(end is None or not math.isfinite(end) for end in ends):  # no variation between folds
         return "the same in every fold"
     return " to ".join(metric_difference(end, difference["metric"]).removesuffix(" points") for end in ends)
 
@@ -140,13 +141,13 @@ def _held_out(facts: Facts) -> str:
     names = [name for name in names if name not in _LEFT_OUT]
     measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in names}
     samples = plural(len(facts.test), "held-out sample")
-    return f"On {samples} that took no part in the fit: {_measures(measures, facts.outcome.words)}."
+    return f"On {samples} that were not used in the fit: {_measures(measures, facts.outcome.words)}."
 
 
 def _measures(
     values: Mapping[str, tuple[Any, ...]], words: Callable[[str], str], first: str | None = None
 ) -> str:
-    """Balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …; the one that counts first."""
+    """Return metrics with intervals: balanced accuracy 81.0 % (95 % interval 70.1 % to 88.0 %), accuracy …"""
     order = sorted(values, key=lambda m: (m != first, [*_REPORTED, m].index(m)))
     said, called = [], "95 % interval "
     for name in order:
@@ -154,13 +155,13 @@ def _measures(
         interval = ""
         if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             interval = f" ({called}{metric(low, name)} to {metric(high, name)})"
-            called = ""  # said once
+            called = ""  # only once
         said.append(f"{words(name)} {metric(mean, name)}{interval}")
     return ", ".join(said)
 
 
 def outcome_in_words(outcome: Sequence[tuple[str, float]]) -> str:
-    """30 ill, 12 well; mean 152, s.d. 77; 51 events, median follow-up 7.1."""
+    """Return a short description of the outcome: 30 ill, 12 well; mean 152, s.d. 77; 51 events."""
     said = []
     for name, value in outcome:
         if isinstance(value, int):
@@ -172,7 +173,7 @@ def outcome_in_words(outcome: Sequence[tuple[str, float]]) -> str:
 
 def _certificate(facts: Facts) -> str:
     proof = facts.estimator.certificate_
-    of = "" if facts.filled is None else " for the table with its gaps filled in"
+    of = "" if facts.filled is None else " for the table with imputed missing values"
     if proof is None or (not proof.is_global and proof.relative_gap >= 1):
         return ""
     if proof.is_global:

@@ -1,4 +1,4 @@
-"""The page: sections, payload, style and script in one HTML file, put together by templates."""
+"""The HTML file: sections, data, style and scripts, combined by templates."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from superfactor.report.facts import Facts
 from superfactor.report.formats import FILTERS, plural
 from superfactor.report.sections import SECTIONS
 
-# In the order in which they build on each other; start.js sets them to work.
+# In the order of their dependencies; start.js starts them.
 SCRIPTS = (
     "dom", "tooltip", "scales", "figures", "classes", "download", "roc", "curves", "panels", "factors",
     "samples", "biplot", "heatmap", "scree", "surface", "convergence", "stability", "features",
     "tabs", "start",
 )  # fmt: skip
-# Runs before the body is drawn, so that nothing flashes by that a script would hide.
+# Runs before the body is drawn, so that hidden parts do not appear for a moment.
 _EARLY = 'document.documentElement.classList.add("js");'
 
 
 def render(facts: Facts) -> str:
-    """The whole page as text."""
+    """Return the HTML of the page."""
     template = templates().get_template("page.html")
     sections = [s for s in (tab(facts) for tab in SECTIONS) if s is not None]
     script, now = _script(), datetime.now(UTC)
@@ -48,12 +48,12 @@ def render(facts: Facts) -> str:
 
 @cache
 def templates() -> Any:
-    """The environment of the templates: everything is escaped, and a missing value is an error."""
+    """Return the environment of the templates: values are escaped, and missing values are errors."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise ImportError(
-            'the report needs Jinja2, which is not installed: pip install "superfactor[report]"'
+            'the report requires Jinja2, which is not installed: pip install "superfactor[report]"'
         ) from error
     environment = Environment(
         loader=PackageLoader("superfactor.report"),
@@ -69,9 +69,9 @@ def templates() -> Any:
 
 @cache
 def glossary(kind: str = "classes") -> dict[str, str]:
-    """What words mean that a biostatistician may not use every day: said on hover, focus and in a tab.
+    """Return the definitions of terms for a kind of y, shown in tooltips and in a tab.
 
-    Kinds of y other than classes have words of their own, other meanings of some, and no use for a few.
+    Other kinds than classes add terms, redefine some, and remove terms that are null.
     """
     terms: dict[str, str] = json.loads(_asset("glossary.json"))
     own: dict[str, str | None] = json.loads(_asset("glossary_of_kinds.json")).get(kind, {})
@@ -84,20 +84,20 @@ def _known_terms() -> set[str]:
 
 
 def term_id(term: str) -> str:
-    """The address of a term in the glossary."""
+    """Return the anchor of a term in the glossary."""
     if term not in _known_terms():
         raise KeyError(f"term={term!r}: not in the glossary")
     return "term-" + re.sub(r"[^\w]+", "-", term)
 
 
 def embedded(payload: Any) -> str:
-    """JSON that no HTML parser takes for anything else, whatever the data are called."""
+    """Return JSON that is safe inside HTML, whatever names the data have."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def _policy(*scripts: str) -> str:
-    """Only these scripts run, and nothing is ever loaded: a second wall behind the escaping."""
+    """Return the content security policy: only these scripts run, and nothing is loaded."""
     hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; img-src data:; "
@@ -111,7 +111,7 @@ def _sha256(text: str) -> str:
 
 @cache
 def _script() -> str:
-    """The scripts as one, their names to themselves."""
+    """Return all scripts in one function scope."""
     parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
     return '(() => {\n"use strict";\n' + re.sub(r"(?m)^\s*//.*\n|^\s+", "", parts) + "})();"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Section:
-    """What stands in a tab; ``templates/<id>.html`` says it."""
+    """A tab; its text is in ``templates/<id>.html``."""
 
-    id: str  # its address, its template and its key in the payload
-    tab: str  # a word
-    heading: str  # a line
-    content: dict[str, Any] = field(default_factory=dict)  # plain values that the template reads
-    payload: dict[str, Any] = field(default_factory=dict)  # what figures are drawn from, for JSON
+    id: str  # anchor, name of the template and key in the payload
+    tab: str  # one word
+    heading: str
+    content: dict[str, Any] = field(default_factory=dict)  # values for the template
+    payload: dict[str, Any] = field(default_factory=dict)  # data of the figures, as JSON

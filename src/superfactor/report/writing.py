@@ -1,4 +1,4 @@
-"""`write_report`: one file anyone can open about a fitted model; `methods_paragraph`: text for its paper."""
+"""`write_report`: an HTML page about a fitted model; `methods_paragraph`: text for a paper."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def write_report(
     command: str | None = None,
     notes: Iterable[str] = (),
 ) -> Path:
-    """Write a page about a fitted model: one HTML file that loads nothing from anywhere.
+    """Write a page about a fitted model: one HTML file that loads nothing from the network.
 
-    Classes have ROC curves and a confusion matrix, several yes/no labels a ROC curve each, numbers and counts
-    their predicted against their true values, survival times Kaplan–Meier curves by risk group with hazard
-    ratios of the factors; wherever possible of samples that the model had not seen.
+    For classes the page shows ROC curves and a confusion matrix, for several yes/no labels a ROC curve each,
+    for numbers and counts predicted against true values, and for survival times Kaplan–Meier curves by risk
+    group with hazard ratios of the factors. Whenever possible they are for held-out samples.
 
-    The file appears complete or not at all: it is written under another name in the same folder and
-    renamed. It holds names, correlations and weights of the top features, means by class of up to 300
-    features, the scores of up to 2,000 samples and, for a heat map, the values of up to 40 features in up
-    to 240 samples; nothing else of X. It needs Jinja2 (``pip install "superfactor[report]"``).
+    The file is written under another name in the same folder and renamed when it is complete. It contains
+    names, correlations and weights of the top features, means by class of up to 300 features, the scores of
+    up to 2,000 samples and, for a heat map, the values of up to 40 features in up to 240 samples; nothing
+    else of X. It requires Jinja2 (``pip install "superfactor[report]"``).
 
     Parameters
     ----------
@@ -63,56 +63,53 @@ def write_report(
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         The training samples, in the form ``model.fit`` took.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Their labels, numbers or times, as ``model.fit`` took them; samples without one (None, NaN, NA,
-        `unlabeled` of the model) are counted and predicted, and judge nothing.
-    X_test, y_test : samples the model has not seen and their labels, optional
-        Figures and curves are of those with a label. Without X_test they are of the training samples, by
-        models that had not seen them where `nested` has such predictions (or, but for classes, `held_out`);
-        otherwise the page says that they are optimistic.
+        Their labels, numbers or times, as ``model.fit`` took them. Samples without an outcome (None, NaN, NA,
+        `unlabeled` of the model) are counted and predicted, but not used for evaluation.
+    X_test, y_test : held-out samples and their labels, optional
+        Metrics and curves use the held-out samples with a label. Without X_test they use out-of-fold
+        predictions of the training samples, if `nested` (or, except for classes, `held_out`) has them;
+        otherwise they use training predictions, and the page states that these are optimistic.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
     search : SMFClassifierCV, SMFRegressorCV or SMFSurvivalCV, optional
-        The fitted search that chose the model, for its scree and scores; `model` itself where it is
-        one. What is recorded of a search will do, as a `Searched` of ``superfactor.report.facts``.
+        The fitted search that chose the model, for scree and scores; by default `model` if it is a search.
+        A record of a search, `Searched` of ``superfactor.report.facts``, is accepted too.
     nested : NestedScores, optional
-        From ``nested_scores(search, X, y)`` of `superfactor.selection`: the headline, with the measures
-        of the model and its rivals on the same folds. Of the same search, or of `model` where no search
-        chose it, and of X and y, or at least of as many samples of the same classes. Without it the
-        headline rests on the held-out samples.
+        From ``nested_scores(search, X, y)`` of `superfactor.selection`, for the headline and the comparison
+        with baselines on the same folds. It must be of the same search, or of `model` without a search, and
+        of the same samples. Without it the headline uses the held-out samples.
     stability : Stability, optional
         From `superfactor.interpretation.stability`.
     rotation, positive : optional
-        Which factors the page shows and which class is up, as in
-        `superfactor.interpretation.factor_view`; `stability` should have been given the same.
+        As in `superfactor.interpretation.factor_view`. Compute `stability` with the same values.
     markers : path of a CSV file, DataFrame or dict, optional
         Known features and a note on each, as `superfactor.interpretation.read_markers` takes them.
     baselines : dict from name to accuracy on the held-out samples, optional
-        Of other kinds than classes: R², concordance, or whatever their first metric is.
+        For other kinds than classes: R², concordance, or the first metric of the kind.
     confounders, confounders_test : DataFrames of the confounders of the samples, optional
-        What a page about a model with an `Adjuster` shows; by default its own columns of X.
+        Shown for a model with an `Adjuster`; by default the confounder columns of X.
     groups : array-like of shape (n_samples,), optional
-        Samples of one group are held out together, and in the same half of the samples.
+        Samples of one group are held out together, and are in the same half of the samples.
     held_out : HeldOut or False, optional
-        From `superfactor.interpretation.held_out_scores`, with the same `rotation` and `positive`: where
-        samples lie on factors that were found without them, and which factors are of use there. Computed
-        by default, which takes five fits. False does without: the page then shows where the samples lie
-        in training, and says so.
+        From `superfactor.interpretation.held_out_scores`, with the same `rotation` and `positive`:
+        out-of-fold scores for plots, and the roles of factors. By default it is computed, which takes five
+        fits. With False the page shows training scores and states this.
     stable : StableFeatures or False, optional
-        From `superfactor.interpretation.stable_features`: which features return in halves of the samples.
-        Computed by default where that takes less than ten seconds. False does without.
+        From `superfactor.interpretation.stable_features`. By default it is computed if that takes less than
+        ten seconds. False omits it.
     nearness : Nearness or False, optional
-        From `superfactor.interpretation.nearness`: how near the model is to ridge regression and to
-        principal components. Computed by default where that takes less than ten seconds or so. False
-        does without.
+        From `superfactor.interpretation.nearness`: similarity to ridge regression and to principal
+        components. By default it is computed if that takes less than about ten seconds. False omits it.
     title, target : str, optional
-        What the page is called, and what the labels, numbers or times are called. Several targets have the
-        names of the columns of y where it is a DataFrame.
+        The title of the page, and the name of the outcome. Several targets are named by the columns of y if
+        it is a DataFrame.
     ids : sequence of n_samples names, or of n_samples + n_test, optional
-        Names of the training samples, then of the held-out ones. Default: the index of a DataFrame,
+        Names of the training samples, then of the held-out ones. By default the index of a DataFrame,
         or numbers.
     command : str, optional
-        The shell command that leads here.
+        The shell command that writes the page.
     notes : lines of text, optional
+        Shown on the first tab.
 
     Returns
     -------
@@ -133,7 +130,7 @@ def write_report(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
-    templates()  # what is not installed is said before the work
+    templates()  # reports a missing library before the computation
     facts = gather(
         model,
         X,
@@ -182,8 +179,8 @@ def methods_paragraph(
 ) -> str:
     """Describe a fitted model in a paragraph for the methods section of a paper.
 
-    It says what was predicted from what, how the model was chosen, how well it predicts and whether it is
-    proven optimal: only what the arguments show. The page of `write_report` has the same paragraph.
+    It describes the data, the choice of the model, its performance and its certificate, as far as the
+    arguments contain them. The page of `write_report` has the same paragraph.
 
     Parameters
     ----------
@@ -193,17 +190,17 @@ def methods_paragraph(
         The training samples, in the form ``model.fit`` took.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Their labels, numbers or times.
-    X_test, y_test : samples the model has not seen and their labels, optional
-        Their figures are content too.
+    X_test, y_test : held-out samples and their labels, optional
+        Their metrics are reported too.
     covariates, covariates_test : array-like of shape (n_samples, n_covariates), optional
         As given to ``model.fit``.
     search : SMFClassifierCV, SMFRegressorCV or SMFSurvivalCV, optional
-        The fitted search that chose the model; `model` itself where it is one.
+        The fitted search that chose the model; by default `model` if it is a search.
     nested : NestedScores, optional
         From ``nested_scores(search, X, y)`` of `superfactor.selection`, of the same search (or `model`),
         X, y and covariates.
     target : str, optional
-        What the labels are called.
+        The name of the outcome.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class ClassPage(Page):
     """Colours and shapes are classes; predictions are right or wrong, and have ROC curves."""
 
     folder = "classes"
-    own_term = "AUC of its own"
+    own_term = "own AUC"
     scorer = "log-likelihood"
     target = "the class"
     predictor = "classifier"

@@ -20,7 +20,7 @@ class FlagPage(Page):
     """Truth (n, κ) is 0, 1 or NaN. A sample has one colour per label; the reader selects the label."""
 
     folder = "flags"
-    own_term = "AUC of its own"
+    own_term = "own AUC"
     scorer = "log-likelihood"
     target = "the labels"
     predictor = "classifier"

@@ -23,7 +23,7 @@ class NumberPage(Page):
     """Colours show the first target; predictions are plotted against the truth, one panel per target."""
 
     folder = "numbers"
-    own_term = "correlation of its own"
+    own_term = "own correlation"
     own_is_signed = True
     scorer = "R²"
     effect_column = ("outcome_correlation", 0.0)

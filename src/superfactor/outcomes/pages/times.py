@@ -25,7 +25,7 @@ class TimePage(Page):
     """Colours show event or censored; predictions are evaluated by risk group."""
 
     folder = "times"
-    own_term = "concordance of its own"
+    own_term = "own concordance"
     scorer = "log partial likelihood per event"
     target = "survival times"
     predictor = "Cox model"

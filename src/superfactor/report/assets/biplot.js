@@ -21,7 +21,7 @@ figure("biplot", (node, width) => {
     [f.name, `correlation ${f.said[across]} with factor ${across + 1}`, `correlation ${f.said[up]} with factor ${up + 1}`]);
   });
   node.append(legendOfClasses("biplot"), drawing(width, height,
-    `${points.length} samples and ${arrows.length} features, factor ${across + 1} across, factor ${up + 1} up`, ...nodes, ...arrows,
+    `${points.length} samples and ${arrows.length} features, factor ${across + 1} horizontal, factor ${up + 1} vertical`, ...nodes, ...arrows,
     svg("g", {"aria-hidden": "true"}, ...names)));
 }, "biplot-x", "biplot-y", "biplot-arrows", "positions");
 

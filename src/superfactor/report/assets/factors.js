@@ -1,4 +1,4 @@
-// Bars of the extreme features of each factor, supervised beside the plain SVD factor paired with it.
+// Bars of the extreme features of each factor, supervised and plain SVD, matched.
 
 const ROW = 19;
 // Names of the coefficients where they are not those of classes.
@@ -16,7 +16,7 @@ figure("factors", (node, width) => {
     if (one !== "all" && j + 1 !== Number(one)) return;
     const sides = kinds.map(([, factors]) => factorSide(factors, j, perEnd, side));
     const said = supervised[j].said ? `, ${supervised[j].said}` : "";
-    const title = show === "plain" ? `SVD factor ${plain[j].number}, beside factor ${j + 1}` : `Factor ${j + 1}${said}`;
+    const title = show === "plain" ? `SVD factor ${plain[j].number}, matched to factor ${j + 1}` : `Factor ${j + 1}${said}`;
     node.append(html("div", {class: "factor"}, html("h3", {}, title), html("div", {class: "sides"}, ...sides)));
   });
 }, "factor", "per-end", "compare");
@@ -26,7 +26,7 @@ function factorSide(factors, j, perEnd, width) {
   const called = factor.number ? `SVD factor ${factor.number}` : `Supervised factor ${j + 1}`;
   const head = html("p", {}, html("b", {}, factor.number ? called : "Supervised"),
     factor.number ? ` · similarity ${factor.similarity}` : null, ` · ${factor.share} of the variance`,
-    factor.alone ? ` · ${payload.factors.own ?? "AUC of its own"}, ${payload.factors.judged}: ${factor.alone}` : null);
+    factor.alone ? ` · ${payload.factors.own ?? "own AUC"}, ${payload.factors.judged}: ${factor.alone}` : null);
   const parts = html("div", {class: "parts"});
   let part = width;
   if (factor.coef.length === 1) {
@@ -81,8 +81,8 @@ function featureBars(label, factor, perEnd, width) {
   const row = (end) => ([name, correlation, scaled, weight, against, note], i) => ({
     name, value: numeric(correlation), beside: numeric(scaled), against, strong: note !== undefined, gap: end === "high" ? 0 : 8,
     lines: [name, `correlation ${correlation} with the factor`, `weight in the score ${scaled} of the largest, ${weight} in units of the fit`,
-      `place ${i + 1} at the ${end} end`]
-      .concat(against ? ["† weight and correlation disagree"] : [], note === undefined ? [] : [note]),
+      `rank ${i + 1} at the ${end} end`]
+      .concat(against ? ["† weight and correlation have opposite signs"] : [], note === undefined ? [] : [note]),
   });
   const high = factor.high.slice(0, perEnd).map(row("high"));
   const low = factor.low.slice(0, perEnd).map(row("low")).reverse();

@@ -47,7 +47,7 @@ function watchSize() {
   addEventListener("afterprint", fit);
 }
 
-// An svg with a name; with marks inside it is a group to walk through, without an image.
+// An svg with a name; with marks inside, its role is a group, otherwise an image.
 function drawing(width, height, label, ...children) {
   const node = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": label}, ...children);
   node.setAttribute("role", node.querySelector("[data-mark]") ? "group" : "img");

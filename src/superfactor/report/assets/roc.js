@@ -20,8 +20,8 @@ figure("roc", (node, width) => {
   node.append(
     html("ul", {class: "legend"}, ...legend),
     drawing(size, size, `ROC curves of ${curves.length} ${labels ? "labels" : "classes"}, ${area}`,
-      leftAxis(y, 44, size - 12, "found (true positive rate)"),
-      bottomAxis(x, [44, size - 12], size - 52, "taken for it (false positive rate)"),
+      leftAxis(y, 44, size - 12, "true positive rate"),
+      bottomAxis(x, [44, size - 12], size - 52, "false positive rate"),
       svg("line", {class: "reference", x1: x(0), y1: y(0), x2: x(1), y2: y(1)}),
       ...lines));
   node.lastChild.style.maxWidth = `${size}px`;

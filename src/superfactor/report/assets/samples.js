@@ -1,9 +1,9 @@
-// The samples on two factors, or on one factor by class; each factor has one axis in all pictures.
+// The samples on two factors, or on one factor by class; each factor has one axis in all plots.
 
 const space = payload.samples;
 const hiddenClasses = new Set();
 const hasHeldOut = space.points.some((p) => p[1] === 1);
-// Where models put the samples that had not seen them, or where training has put them.
+// The scores: 0 out of fold, 1 in training.
 const inTraining = (name) => (name !== "overview" && byId("positions")?.value === "training" ? 1 : 0);
 const placeOf = (point, training, factor) => (point[6][training] ?? point[6][0])[factor];
 const axisOf = (name, factor) => space.names[factor]
@@ -52,8 +52,8 @@ function sampleMark(radius, more = "") {
 
 function drawSamples(node, name, width, points, across, up) {
   const draw = sampleMark(radiusOf(width, points.length));
-  const told = (point, x, y) => mark(draw(point, x, y), sampleLines(point));
-  const label = `${points.length} samples, factor ${across + 1} across, ${up === "class" ? (scaled ? `${scaled.name} up` : "one row a class") : `factor ${Number(up) + 1} up`}`;
+  const marked = (point, x, y) => mark(draw(point, x, y), sampleLines(point));
+  const label = `${points.length} samples, factor ${across + 1} horizontal, ${up === "class" ? (scaled ? `${scaled.name} vertical` : "one row per class") : `factor ${Number(up) + 1} vertical`}`;
   if (up === "class" && scaled) {
     const box = boxOf(width);
     const training = inTraining(name);
@@ -65,7 +65,7 @@ function drawSamples(node, name, width, points, across, up) {
     node.append(legendOfScale(), drawing(width, box.bottom + 52, label,
       leftAxis(place, box.left, box.right, scaled.name, {values}),
       bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
-      ...points.map((point) => told(point, x(placeOf(point, training, across)), inner(ends[0] + point[2] * (ends[1] - ends[0]))))));
+      ...points.map((point) => marked(point, x(placeOf(point, training, across)), inner(ends[0] + point[2] * (ends[1] - ends[0]))))));
     return;
   }
   if (up === "class") {
@@ -75,10 +75,10 @@ function drawSamples(node, name, width, points, across, up) {
     const y = linear([-0.5, classes.length - 0.5], [box.top, box.bottom]);
     node.append(legendOfClasses(name), drawing(width, box.bottom + 52, label, classAxis(y, box),
       bottomAxis(x, [box.left, box.right], box.bottom, axisOf(name, across), {ticks: width < 600 ? 4 : 8}),
-      ...points.map((point, i) => told(point, x(placeOf(point, training, across)), y(groupOf(point[2]) + scatter(i))))));
+      ...points.map((point, i) => marked(point, x(placeOf(point, training, across)), y(groupOf(point[2]) + scatter(i))))));
     return;
   }
-  const {height, nodes} = plane(name, width, across, Number(up), points, told);
+  const {height, nodes} = plane(name, width, across, Number(up), points, marked);
   node.append(legendOfClasses(name), drawing(width, height, label, ...nodes));
 }
 
@@ -115,7 +115,7 @@ function classAxis(y, box) {
   return svg("g", {class: "axis", "aria-hidden": "true"}, ...names);
 }
 
-// Pressing a class hides or shows it in all pictures of samples.
+// Pressing a class hides or shows it in all plots of samples.
 function legendOfClasses(name) {
   if (scaled) return legendOfScale();
   const items = classes.map((_, i) => {

@@ -1,4 +1,4 @@
-// How often the top features return under resampling.
+// How often the top features are found again in subsamples.
 
 figure("stability", (node, width) => {
   const {features, names, similarity, shuffled} = payload.stability;
@@ -26,7 +26,7 @@ function frequencyBars(label, features, width) {
         shuffled === "–" ? null : svg("line", {class: "beside", x1: start + numeric(shuffled) / 100 * reach, x2: start + numeric(shuffled) / 100 * reach, y1: y + 1, y2: y + ROW - 1}),
         svg("text", {x: start - 8, y: y + 13.5, "text-anchor": "end"}, cut(name, start - 10)),
         svg("text", {class: "quiet", x: start + reach + 6, y: y + 13.5}, frequency)),
-      [name, `returns in ${frequency} of the resamples`].concat(shuffled === "–" ? [] : [`shuffled: ${shuffled}`], `${end} end, correlation ${correlation} with the factor`));
+      [name, `found again in ${frequency} of the resamples`].concat(shuffled === "–" ? [] : [`shuffled: ${shuffled}`], `${end} end, correlation ${correlation} with the factor`));
   });
   return drawing(width, features.length * ROW + 8, `Frequencies of the top features of ${label}`, ...rows);
 }

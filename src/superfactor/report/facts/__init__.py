@@ -1,16 +1,16 @@
-"""Everything the page tells, computed once.
+"""All results that the page shows, computed once.
 
 ===================== ==========================================================================
 file                  idea
 ===================== ==========================================================================
 ``gathering``         ``gather``: from a model and its samples to ``Facts``
-``facts``             ``Facts``, and what follows from them: verdict, roles, figures
-``search``            ``Searched``: what a fitted search, or a record of one, tells
-``samples``           samples with what the model says about them
-``effects``           what factors do to the classes, together and each by itself
-``feature_results``           what single features are good for: tests, markers, which of them return
-``gaps``              what was missing, and how it was filled in
-``nameless``          a model without the names of its columns, for speed
+``facts``             ``Facts``, with verdict, roles and metrics
+``search``            ``Searched``: the results of a search
+``samples``           names, outcomes, predictions and scores of samples
+``effects``           effects of the factors on the outcome
+``feature_results``   results of single features: tests, markers, stable features
+``missing``           missing values and their imputation
+``unnamed``           a copy of a model without column names, for speed
 ===================== ==========================================================================
 """
 

@@ -1,4 +1,4 @@
-"""What the factors do to the outcome: directions, and how each does by itself."""
+"""Effects of the factors on the outcome: directions, and the association of each factor alone."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from superfactor.report.formats import area, correlation
 
 
 def directions(facts: Facts, view: FactorView) -> list[tuple[str, str]]:
-    """For each factor what becomes more likely, or more, as it goes up, and as it goes down.
+    """Return for each factor what a higher and what a lower score predicts.
 
-    The second is empty where it is the opposite; both are for a factor without effect.
+    The second text is empty if it is the opposite; both are empty for a factor without effect.
     """
     return [facts.page.towards(effect, facts.up, facts.names) for effect in view.coef.T]
 
 
 @dataclass(frozen=True)
 class Alone:
-    """One factor by itself: how its score goes with the outcome, and what the prediction loses without it.
+    """One factor alone: the association of its score with the outcome, and its contribution.
 
-    `own` is an AUC, a correlation or a concordance as text, `of` its class or target, empty where there is
-    only one. `lost` is a share of what all factors explain.
+    `own` is an AUC, a correlation or a concordance as text, `of` its class or target, empty if there is only
+    one. `lost` is the share of the explained deviance that is lost without the factor.
     """
 
     own: str
@@ -31,7 +31,7 @@ class Alone:
 
 
 def alone(facts: Facts) -> list[Alone]:
-    """Every factor, on samples not seen where there are any, as `alone_samples` says."""
+    """Return the association of each factor alone, for the samples that `alone_samples` names."""
     view, held, samples = facts.view, facts.held_out, facts.samples
     lost = view.contribution
     if held is None:
@@ -49,7 +49,7 @@ def alone(facts: Facts) -> list[Alone]:
 
 
 def alone_samples(facts: Facts) -> str:
-    """The samples that the areas are of."""
+    """Name the samples of `alone`; held-out samples are preferred."""
     if facts.held_out is not None:
         return "out of fold"
     return "training" if facts.test is None else "held out"

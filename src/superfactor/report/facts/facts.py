@@ -1,4 +1,4 @@
-"""`Facts`: what the tabs of the page read, and what follows from it."""
+"""`Facts`: the results that the tabs of the page use."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from superfactor.selection import Verdict
 from superfactor.selection.judging.external import external_verdict, scores_of
 from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
 
-# Of more samples no bootstrap is made for the intervals of a page.
+# With more samples, the page has no bootstrap intervals.
 MOST_DRAWN = 2000
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How good predictions are: n samples, metric → figure and interval, confusion (c, c), what is drawn."""
+    """Evaluation on n samples: metrics, intervals, confusion matrix (c, c), and data of the figures."""
 
     n: int
     figures: Mapping[str, float]
@@ -40,36 +40,36 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Confounders:
-    """What was removed from the features."""
+    """The confounders whose effect was subtracted from the features."""
 
     names: list[str]
-    removed: float  # the share of their variance
-    all_of_it: bool  # False where a part was left on purpose, with ``spare_y`` or ``shrink``
+    removed: float  # the share of the variance that was subtracted
+    all_of_it: bool  # False with ``spare_y`` or ``shrink``, which keep a part
     train: Any  # DataFrame of `confounding`
-    test: Any  # the same of held-out samples; None without any
+    test: Any  # the same for held-out samples; None without any
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the tabs of the page read."""
+    """The results that the tabs of the page use."""
 
     model: Any
     outcome: Outcome
     estimator: Any
     steps: tuple[Any, ...]
-    names: list[str]  # of classes or outputs, as the page calls them
-    columns: Any  # (k,) of the predicted rows, as the model calls them
+    names: list[str]  # of classes or outputs, on the page
+    columns: Any  # (k,) of the predicted rows, in the model
     covariates: list[str]  # their names, in the order of covariate_coef_
     view: FactorView
-    plain: Matched  # the same number of factors of a plain SVD, beside those of the view
-    factorized: Any  # X (n, p) as the estimator saw it, without covariate columns; dense or sparse
+    plain: Matched  # the same number of factors of a plain SVD, matched to those of the view
+    factorized: Any  # preprocessed X (n, p) without covariate columns; dense or sparse
     train: SampleResults  # those with a label
     test: SampleResults | None  # those with a label
     unlabeled: SampleResults | None = None  # training samples without one
-    n_test_unlabeled: int = 0  # held-out samples without one, which judge nothing
-    held_out: HeldOut | None = None  # the factors on samples of which they know nothing
-    not_held_out: str = ""  # why there are none
-    feature_results: FeatureResults | None = None  # what single features are good for
+    n_test_unlabeled: int = 0  # held-out samples without one, which are not evaluated
+    held_out: HeldOut | None = None  # out-of-fold scores and the use of each factor
+    not_held_out: str = ""  # the reason if there are none
+    feature_results: FeatureResults | None = None
     search: Searched | None = None
     nested: Any = None  # NestedScores
     stability: Any = None
@@ -84,7 +84,7 @@ class Facts:
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
     block_table: Any = None  # DataFrame of `block_shares`; None without a BlockScaler
     confounders: Confounders | None = None  # None without an Adjuster
-    filled: Filled | None = None  # None where nothing was missing
+    filled: Filled | None = None  # None without missing values
 
     @property
     def rank(self) -> int:
@@ -93,7 +93,7 @@ class Facts:
 
     @property
     def exposure(self) -> str:
-        """What counts are out of, the name of the column; "" where they are not."""
+        """The name of the exposure column of counts; "" if there is none."""
         at = self.estimator._roles.exposure
         if at is None:
             return ""
@@ -102,88 +102,88 @@ class Facts:
 
     @property
     def page(self) -> Page:
-        """What the kind of y says on a page."""
+        """The parts of the page that depend on the kind of y."""
         assert self.outcome.page is not None
         return self.outcome.page
 
     @property
     def up(self) -> int:
-        """With two classes: the number of the one whose log-odds the coefficients change."""
+        """With two classes: the number of the class whose log-odds the coefficients refer to."""
         return self.page.up(self.view)
 
     @property
     def groups(self) -> list[str]:
-        """The sorts of samples that pictures tell apart; none where their colours are a scale."""
+        """The groups of samples that have different colours; none if colours are a scale."""
         return self.page.groups(self.names)
 
     def shown_name(self, name: str) -> str:
-        """A class or output of the view as the page calls it."""
+        """Return the name of a class or output of the view on the page."""
         return self.names[(self.view.classes or self.view.outputs).index(name)]
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What is said of the model as a whole, by the nested cross-validation, else by held-out samples.
+        """The verdict on the model, from nested cross-validation or else from held-out samples.
 
-        The words are those of the terminal. Only samples not seen count: without any the grade is "unknown".
+        It is the same as in the terminal. Without held-out predictions the grade is "unknown".
         """
         if self.nested is not None:
             given: Verdict = self.nested.verdict
             return given
         if self.test is not None:
-            # The model's own names of the classes: as the page shows them, two may be cut to the same.
+            # The full names of the classes: shortened names on the page can be equal.
             found = self.test
             return external_verdict(self.outcome, self.columns, found.truth, found.rows)
-        said = ["The training figures on this page are optimistic: the model has seen these samples."]
+        sentences = ["Training metrics on this page are optimistic: the model was fitted to these samples."]
         if self.evaluated_on == "refitted":
-            said = [
-                "The out-of-fold figures on this page are those of refits with the rank and weights that all "
-                "samples have chosen, and slightly high."
+            sentences = [
+                "The out-of-fold metrics on this page are slightly optimistic: rank, ξ and λ were chosen on "
+                "all samples."
             ]
         if self.search is not None:
-            said.append(
-                "The cross-validated score is the honest one, though slightly high as the best of the "
-                "settings tried."
+            sentences.append(
+                "The cross-validated score is an estimate for new samples, slightly optimistic as the best "
+                "of the settings tried."
             )
-        headline = "How well the model predicts new samples is not known from this page."
-        advice = "Judge it by nested cross-validation, or by samples it has not seen."
-        return Verdict("unknown", headline, tuple(said), (advice,))
+        headline = "This page does not show how well the model predicts new samples."
+        advice = "Evaluate it by nested cross-validation, or with held-out samples."
+        return Verdict("unknown", headline, tuple(sentences), (advice,))
 
     @property
     def predicts(self) -> bool | None:
-        """Whether samples not seen show that the model predicts; None without any."""
+        """Whether held-out samples show that the model predicts; None without any."""
         return {BETTER: True, NOT_SHOWN: False, WORSE: False}.get(self.verdict.grade)
 
     @cached_property
     def roles(self) -> list[str]:
-        """What each factor is good for."""
+        """The role of each factor."""
         shown = None if self.held_out is None else self.held_out.predictive
         return roles(self.view, shown, None if self.predicts is None else self.verdict.of_factors)
 
     @property
     def separates(self) -> bool:
-        """Whether samples not seen show that the factors tell the classes apart; the verdict counts first."""
+        """Whether held-out samples show that the factors predict; the verdict has priority."""
         if self.predicts is not None:
             return self.predicts
         return self.held_out is not None and bool(self.held_out.predictive.any())
 
     @property
     def samples(self) -> SampleResults:
-        """Those the model is judged by: held out where there are any."""
+        """The samples of the evaluation: held-out samples if there are any."""
         return self.train if self.test is None else self.test
 
     @property
     def out_of_fold(self) -> Any:
-        """(n, k) rows of the training samples by models that had not seen them; None without."""
+        """Out-of-fold rows (n, k) of the training samples from nested cross-validation; None without."""
         found: Any = getattr(self.nested, "predictions", None)
         n, k = self.train.rows.shape
         if found is None or len(found) != n or np.shape(found)[1] < k:
             return None
-        found = found[:, :k]  # after the risk may come survival at fixed times
+        found = found[:, :k]  # survival at fixed times can follow the risk
         return found if np.isfinite(found).all() else None
 
     @cached_property
     def refitted(self) -> Any:
-        """The same by refits, with weights that all samples have chosen; None if there is no use for it."""
+        """The same from refits with rank, ξ and λ chosen on all samples; None if the page does not use it."""
         found = getattr(self.held_out, "activations", None)
         rows = None if found is None else self.page.rows_of(np.asarray(found, dtype=float))
         if rows is None:
@@ -193,7 +193,7 @@ class Facts:
 
     @property
     def evaluated_on(self) -> str:
-        """The figures are of: "held-out", "out-of-fold", "refitted" or, optimistic, "training" samples."""
+        """The predictions that are evaluated: "held-out", "out-of-fold", "refitted" or "training"."""
         if self.test is not None:
             return "held-out"
         if self.out_of_fold is not None:
@@ -202,7 +202,7 @@ class Facts:
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """The figures of `samples`, by models that had not seen them where there are any."""
+        """The evaluation of `evaluated_rows`."""
         truth, rows = self.samples.truth, self.evaluated_rows
         figures = self._figures(truth, rows)
         return Evaluation(
@@ -215,12 +215,12 @@ class Facts:
 
     @property
     def evaluated_rows(self) -> Any:
-        """Rows (n, k) of `samples` by models that had not seen them where there are any."""
+        """Predictions (n, k) of `samples`, from models fitted without them if there are any."""
         found = {"out-of-fold": self.out_of_fold, "refitted": self.refitted}.get(self.evaluated_on)
         return np.asarray(self.samples.rows if found is None else found, dtype=float)
 
     def _figures(self, truth: Any, rows: Any) -> dict[str, float]:
-        """Of refits, which may have fewer columns than the model, the one that counts."""
+        """Return all metrics; only the main one for refits, which can have fewer columns than the model."""
         if rows.shape[1] == self.train.rows.shape[1]:
             return self.outcome.metric_values(truth, rows)
         name = self.outcome.headline(truth)
@@ -229,7 +229,7 @@ class Facts:
     def _intervals(
         self, truth: Any, rows: Any, figures: Mapping[str, float]
     ) -> dict[str, tuple[float, float]]:
-        """Those that so many samples allow; where the kind has none, of the folds or by the bootstrap."""
+        """Return closed-form intervals; if the kind has none, those of the folds or of the bootstrap."""
         least = self.outcome.least_intervals(truth, rows)
         if least or self.evaluated_on == "training":
             return least
@@ -246,7 +246,7 @@ class Facts:
 
     @cached_property
     def optimism(self) -> tuple[str, float, float] | None:
-        """The metric that counts, its figure in training and on samples not seen; None if they are close."""
+        """The main metric, its value in training and on held-out samples; None if they are close."""
         found = self.out_of_fold if self.out_of_fold is not None else self.refitted
         name = self.outcome.headline(self.train.truth)
         metric = self.outcome.metric(name)
@@ -256,5 +256,5 @@ class Facts:
         return (name, seen, unseen) if seen - unseen > self.page.gap else None
 
     def fitted(self, name: str) -> float:
-        """ξ or λ as the fit used it, where the setting may have been a word."""
+        """Return the value of ξ or λ in the fit, also if the parameter was "auto"."""
         return float(getattr(self.estimator, f"{name}_", getattr(self.estimator, name)))

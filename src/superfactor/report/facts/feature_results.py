@@ -1,4 +1,4 @@
-"""Features and the outcome: how each goes with it by itself, markers, and which features return."""
+"""Results of single features: relation to the outcome, markers of classes, and stable features."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MARKERS_PER_CLASS = 10
 
 @dataclass(frozen=True)
 class FeatureResults:
-    """What the training samples say of single features."""
+    """Results of single features in the training samples."""
 
     effects: Any  # DataFrame of `feature_effects`
     markers: Any  # DataFrame of `class_features`; None without classes
     stable: StableFeatures | None
-    why_not: str  # why there are no stable ones; empty where nobody wanted them
-    nearness: Nearness | None  # None where nobody wanted it or it would take long
+    why_not: str  # why `stable` is missing; empty if it was not requested
+    nearness: Nearness | None  # None if not requested, or if it would take too long
 
 
 def feature_results(
@@ -46,14 +46,14 @@ def feature_results(
     stable: Any,
     near: Any,
 ) -> FeatureResults:
-    """The tables of features of a model and its training samples, and how near it is to plain methods.
+    """Return results of the features of a model, and its similarity to plain methods.
 
     Parameters
     ----------
     view : the factors that are shown, with the names of the features
-    model, X : fitted, and its X; names may be missing
+    model, X : the fitted model and its X; they may lack names
     again : the same, in a form that can be fitted again
-    stable, near : StableFeatures and Nearness, None to find them if that does not take long, or False
+    stable, near : StableFeatures and Nearness, None to compute them if that is quick, or False
     """
     effects = feature_effects(model, X, y, covariates=covariates, positive=view.positive)
     markers = None if view.classes is None else markers_of(effects, view.classes, MARKERS_PER_CLASS)
@@ -74,11 +74,11 @@ def feature_results(
 
 
 def _stable(model: Any, X: Any, y: Any, covariates: Any, groups: Any) -> tuple[StableFeatures | None, str]:
-    """Features that return in halves of the samples, or None and why there are none."""
+    """Return the stable features, or None and the reason."""
     options = {"covariates": covariates, "groups": groups, "progress": progress.time_limited()}
     try:
         return stable_features(model, X, y, **options), ""
     except progress.TooLong:
-        return None, f"it would have taken more than {progress.MOST_SECONDS} seconds"
+        return None, f"it would take more than {progress.MOST_SECONDS} seconds"
     except ValueError as error:  # too few samples or features
         return None, label(error, LONGEST_NOTE)

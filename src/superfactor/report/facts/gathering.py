@@ -1,4 +1,4 @@
-"""`gather`: from a model and its samples to the facts of the page, computed once."""
+"""`gather`: compute the facts of the page from a model and its samples."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ def gather(
     search: Any = None,
     **known: Any,
 ) -> Facts:
-    """The facts of a model; `content` are those the caller knows (title, nested, …).
+    """Return the facts of a model; `known` are those of the caller (title, nested, …).
 
-    `held_out`, `stable` and `near` are a HeldOut, StableFeatures and Nearness, None to find them here, or
-    False to do without; `features` says whether tables of single features are wanted.
+    `held_out`, `stable` and `near` are a HeldOut, StableFeatures and Nearness, None to compute them, or False
+    to omit them. `features` adds tables of single features.
     """
     fitted = fitted_model(model)
     outcome = outcome_of(fitted.estimator)
     if outcome.page is None:
         raise TypeError(
-            f"model={type(fitted.estimator).__name__}: there is no report of {outcome.name}; an estimator of "
-            "superfactor of another kind of y, a Pipeline that ends in one or a search for one is required"
+            f"model={type(fitted.estimator).__name__}: there is no report for {outcome.name}; an estimator "
+            "of superfactor for another kind of y, a Pipeline that ends in one, or a search is required"
         )
     if (X_test is None) != (y_test is None):
         missing = "y_test" if y_test is None else "X_test"
@@ -88,7 +88,7 @@ def gather(
     if held_out is None:
         held_out, why = _held_out(*again, y, rotation=rotation, positive=positive, **beside)
     if held_out:
-        train = replace(train, out_of_fold=_blind(held_out, given, view))
+        train = replace(train, out_of_fold=_out_of_fold(held_out, given, view))
     effects = _covariate_table(model, fitted, view, X, y, covariates, held_out)
     test = test_unlabeled = None
     if X_test is not None:
@@ -132,20 +132,20 @@ def gather(
 
 
 def _held_out(model: Any, X: Any, y: Any, **options: Any) -> tuple[HeldOut | None, str]:
-    """Out-of-fold scores, or None and why there are none: a picture less is no reason to write no page."""
+    """Return out-of-fold scores, or None and the reason; the page is written without them."""
     try:
         return held_out_scores(model, X, y, **options), ""
-    except ValueError as error:  # too few samples without a fold, for the rank or of a class
+    except ValueError as error:  # too few training samples in a fold for the rank, or of a class
         return None, label(error, LONGEST_NOTE)
 
 
-def _blind(held_out: HeldOut, given: CheckedY, view: FactorView) -> Any:
-    """Out-of-fold scores of the samples with a label."""
-    wanted = (len(given.values), len(view.share))
-    if np.shape(held_out.scores) != wanted:
+def _out_of_fold(held_out: HeldOut, given: CheckedY, view: FactorView) -> Any:
+    """Return the out-of-fold scores of the samples with a label."""
+    required = (len(given.values), len(view.share))
+    if np.shape(held_out.scores) != required:
         raise ValueError(
-            f"held_out: scores of shape {np.shape(held_out.scores)}, {wanted} is required, one row a "
-            "training sample and one column a factor"
+            f"held_out: scores of shape {np.shape(held_out.scores)}, {required} is required, one row per "
+            "training sample and one column per factor"
         )
     return held_out.scores if given.known is None else held_out.scores[given.known]
 
@@ -153,7 +153,7 @@ def _blind(held_out: HeldOut, given: CheckedY, view: FactorView) -> Any:
 def _covariate_table(
     model: Any, fitted: Any, view: FactorView, X: Any, y: Any, covariates: Any, held_out: Any
 ) -> Any:
-    """The effects of covariates on the same class as those of the factors; None without covariates."""
+    """Return the effects of covariates, on the same class as those of the factors; None without any."""
     if not fitted.covariate_names:
         return None
     return trusted_effects(model, X, y, covariates, positive=view.positive, held_out=held_out)
@@ -162,14 +162,14 @@ def _covariate_table(
 def _confounders(
     fitted: Any, view: FactorView, X: Any, X_test: Any, own: Any, own_test: Any
 ) -> Confounders | None:
-    """What was removed; `own` are the confounders of X as people write them, else those among its columns."""
+    """Return the subtracted confounders; `own` and `own_test` are given as tables, else they are in X."""
     steps = [step for step in adjusters(fitted) if step.confounders_]
     if not steps:
         return None
     found = [name for step in steps for name in step.confounders_]
     return Confounders(
         found if own is None else [str(name) for name in own.columns],
-        1 - math.prod(1 - step.explained_ for step in steps),  # each of what was left
+        1 - math.prod(1 - step.explained_ for step in steps),  # each share is of the remaining variance
         not any(step.spare_y or step.shrink for step in steps),
         confounded(fitted, view, X, own),
         None if X_test is None else confounded(fitted, view, X_test, own_test),
@@ -177,34 +177,34 @@ def _confounders(
 
 
 def _check_nested(nested: Any, names: Any, counts: Any) -> None:
-    """Nested cross-validation of other samples would be the headline of a page that is not about them.
+    """Raise a ValueError if the nested cross-validation is of other samples.
 
-    What model files of earlier versions recorded has neither classes nor counts.
+    Records in model files of earlier versions have neither classes nor counts.
     """
     own = {"classes": np.asarray(names), "counts": np.asarray(counts)}
-    for name, wanted in own.items():
+    for name, required in own.items():
         given = getattr(nested, name, None)
-        if given is not None and np.asarray(given).tolist() != wanted.tolist():
+        if given is not None and np.asarray(given).tolist() != required.tolist():
             raise ValueError(
                 f"nested: its {name} are {shown(np.asarray(given).tolist())}, those of the model and y are "
-                f"{shown(wanted.tolist())}; nested cross-validation of the same samples is required"
+                f"{shown(required.tolist())}; nested cross-validation of the same samples is required"
             )
 
 
 def _search_of(model: Any, search: Any, usual: str) -> Searched | None:
-    """What is content of the search that chose the model, maybe the model itself; `usual` is its score."""
+    """Return the results of the search that chose the model; `usual` is the default score."""
     if search is None and not isinstance(model, Search):
         return None
     return replace(searched(model if search is None else search), usual=usual)
 
 
 def _check_procedure(nested: Any, model: Any, search: Searched | None) -> None:
-    """Scores of another procedure say nothing of the one on the page; those of a model file have none."""
-    judged = getattr(nested, "procedure", None)
+    """Raise a ValueError if the scores are of another procedure; model files do not record it."""
+    evaluated = getattr(nested, "procedure", None)
     about = procedure_of(model) if search is None else search.procedure
-    other = "" if judged is None or about is None else difference(judged, about)
+    other = "" if evaluated is None or about is None else difference(evaluated, about)
     if other and about:
         raise ValueError(
-            f"nested: scores of {other}; nested_scores of the {about['class']} that the page is about "
-            "are required (search= says which one chose the model)"
+            f"nested: scores of {other}; nested_scores of the {about['class']} of the page are required "
+            "(pass the search that chose the model as search=)"
         )

@@ -1,4 +1,4 @@
-"""What was missing in the table, and how it was filled in before the model saw it."""
+"""Missing values of the table, and how they were imputed before the fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.interpretation.models import FittedModel
 from superfactor.preprocessing.columns import positions_of
 from superfactor.report.formats import count, plural, share
 
-# By name: scikit-learn's IterativeImputer cannot be imported by those who do not use it.
+# By name, because IterativeImputer of scikit-learn requires an experimental import.
 IMPUTERS = ("LowRankImputer", "SimpleImputer", "KNNImputer", "IterativeImputer")
 _SIMPLE = {
     "mean": "the means of the features",
@@ -26,7 +26,7 @@ _SIMPLE = {
 
 @dataclass(frozen=True)
 class Counted:
-    """Values that are missing, of so many; features without any value count in neither."""
+    """Number of missing values and of all values, without features that have no value."""
 
     n_missing: int
     n_values: int
@@ -38,15 +38,15 @@ class Counted:
 
 @dataclass(frozen=True)
 class Filled:
-    """Gaps that an imputer of the pipeline has filled in."""
+    """Missing values that an imputer of the pipeline replaced."""
 
     train: Counted
-    test: Counted | None  # None without held-out samples, or where nothing is missing in them
-    how: str  # what they were filled in by, in words
+    test: Counted | None  # None without held-out samples, or without missing values in them
+    how: str  # description of the imputation
 
 
 def filled_in(fitted: FittedModel, X: Any, X_test: Any) -> Filled | None:
-    """The gaps of X as it comes to the imputer among the steps; None without one, or without gaps."""
+    """Return the missing values in the input of the imputer; None without an imputer or missing values."""
     for step in fitted.steps:
         if type(step).__name__ in IMPUTERS:
             train, test = (None if part is None else _counted(step, part) for part in (X, X_test))
@@ -58,11 +58,11 @@ def filled_in(fitted: FittedModel, X: Any, X_test: Any) -> Filled | None:
 
 
 def _counted(step: Any, X: Any) -> Counted:
-    """What is missing in the columns that a step fills in."""
+    """Count the missing values in the columns that a step imputes."""
     passed = positions_of(getattr(step, "passthrough_columns", None), step, "passthrough_columns")
     if passed:
         X = _safe_indexing(X, np.setdiff1d(np.arange(np.shape(X)[1]), passed), axis=1)
-    if sp.issparse(X):  # whose gaps are stored
+    if sp.issparse(X):  # missing values are stored entries
         return Counted(int(np.isnan(X.data).sum()), int(np.prod(X.shape)))
     mark = getattr(step, "missing_values", np.nan)
     gone = MissingIndicator(missing_values=mark, features="all").fit_transform(X)
@@ -73,7 +73,7 @@ def _counted(step: Any, X: Any) -> Counted:
 def _how(step: Any) -> str:
     kind = type(step).__name__
     if kind == "LowRankImputer":
-        if not step.n_components_:  # of noise it keeps nothing but the means
+        if not step.n_components_:  # no components, only the means
             return f"{_SIMPLE['mean']} over the training samples"
         return f"a low-rank fit to the training samples ({plural(step.n_components_, 'component')})"
     if kind == "KNNImputer":

@@ -1,4 +1,4 @@
-"""Samples with what a model says about them: names, outcomes, predictions, scores."""
+"""Samples with their names, outcomes, predictions and scores."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from superfactor.report.formats import label
 
 @dataclass(frozen=True)
 class SampleResults:
-    """Samples with what the model says about them."""
+    """Samples with their names, outcomes, predictions and scores."""
 
     ids: list[str]  # n names
-    truth: Any  # (n, …), as the kind of y has it; None without labels
+    truth: Any  # (n, …), in the form of the kind of y; None without labels
     rows: Any  # (n, k): probabilities, values or risks
-    scores: Any  # (n, r), as new samples get them (without their labels), in display order and sign
-    out_of_fold: Any = None  # (n, r), the same by models that had not seen them; None where there are none
+    scores: Any  # (n, r), computed without labels, in display order and sign
+    out_of_fold: Any = None  # (n, r), the same from models fitted without the samples; None without any
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
 def labels_of(name: str, y: Any, ids: list[str], outcome: Outcome, unlabeled: Any) -> CheckedY:
-    """The labels of samples, and who has none; `name` is what the caller calls them."""
-    # A table of several columns, or of events and times, is what the kind of y takes it for.
+    """Return the labels of samples, and which samples have one; `name` is the parameter for errors."""
+    # A table of several columns, or of events and times, is passed to the kind of y unchanged.
     labels = y if np.ndim(y) == 2 and min(np.shape(y)) > 1 else np.ravel(np.asarray(as_numpy(y)))
     if len(labels) != len(ids):
         raise ValueError(f"{name}: {len(labels)} labels for {len(ids)} samples; the numbers must agree")
@@ -52,7 +52,7 @@ def parts_of(
     X: Any,
     covariates: Any,
 ) -> tuple[SampleResults, SampleResults | None]:
-    """The samples with a label, as `given` says, and those without; X (n, p) is as the estimator wants it."""
+    """Return the results of the samples with a label and of those without; X (n, p) is preprocessed."""
     classes, truth = outcome.recognised(estimator, given, name)
     known = X if given.known is None else _safe_indexing(X, np.flatnonzero(given.known))
     truth = outcome.observed(truth, estimator, known)
@@ -74,7 +74,7 @@ def parts_of(
 
 
 def names_of(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str], list[str]]:
-    """Names of the training and of the held-out samples."""
+    """Return names of the training and of the held-out samples."""
     n, m = np.shape(X)[0], 0 if X_test is None else np.shape(X_test)[0]
     if ids is None:
         return _own_names(X, n, ""), _own_names(X_test, m, "held-out ")
@@ -88,7 +88,7 @@ def names_of(ids: Sequence[Any] | None, X: Any, X_test: Any) -> tuple[list[str],
 
 
 def _own_names(X: Any, n: int, prefix: str) -> list[str]:
-    """A DataFrame's index, else numbers from 1."""
+    """Return the index of a DataFrame, otherwise numbers from 1."""
     index = getattr(X, "index", None)
     if index is not None and not callable(index):
         return [label(name) for name in index]

@@ -1,4 +1,4 @@
-"""What the page tells of the search that chose a model: a plain value, of a fitted search or of a record."""
+"""The results of the search that chose a model, from a fitted search or a record."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from superfactor.selection import Scree
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 
-#: The parameters that a search chooses, and what they are called.
+#: The parameters that a search chooses, and their names on the page.
 CHOSEN = {"model": "model", "n_components": "rank", "xi": "ξ", "lam": "λ"}
 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """The m settings a search tried, and the one it chose."""
+    """The m settings of a search, and the chosen one."""
 
     settings: Sequence[Mapping[str, Any]]  # model, n_components, xi, lam
     mean: Any  # (m,) of the scores over the splits
@@ -25,14 +25,14 @@ class Searched:
     place: Any  # (m,) the rank of the mean, from 1
     chosen: int  # position of the best
     n_splits: int
-    scoring: Any  # of the search: None, a name or a function
+    scoring: Any  # parameter of the search: None, a name or a function
     scree: Scree
-    procedure: Mapping[str, Any] | None = None  # as `procedure_of` has it; None where not known
-    usual: str = "log-likelihood"  # what is maximised where `scoring` is None, by the kind of y
+    procedure: Mapping[str, Any] | None = None  # from `procedure_of`; None if unknown
+    usual: str = "log-likelihood"  # the default score of the kind of y, if `scoring` is None
 
     @property
     def scorer(self) -> str:
-        """What was maximised, in words."""
+        """The name of the score."""
         if self.scoring is None:
             return self.usual
         if self.scoring == "neg_log_loss":
@@ -42,12 +42,12 @@ class Searched:
 
     @property
     def choices(self) -> list[str]:
-        """What differs among the settings, in words: who gives the rank does not choose it."""
+        """The names of the parameters that differ among the settings."""
         return [word for name, word in CHOSEN.items() if len({own[name] for own in self.settings}) > 1]
 
 
 def searched(search: Any) -> Searched:
-    """What a fitted search tells of itself; a `Searched` is what it is."""
+    """Return the results of a fitted search; a `Searched` is returned unchanged."""
     if isinstance(search, Searched):
         return search
     if not isinstance(search, Search) or not hasattr(search, "cv_results_"):

@@ -1,7 +1,7 @@
-"""The tabs of the page: the plain values their templates say, and what is drawn there.
+"""The tabs of the page: values for the templates and data for the figures.
 
-A tab is a function ``(facts) -> Section``, or None where the facts say nothing about it. Words are in
-``templates/<id>.html``, figures in ``assets/``.
+A tab is a function ``(facts) -> Section``; it returns None if there are no results for it. The text is in
+``templates/<id>.html``, the figures are in ``assets/``.
 """
 
 from superfactor.report.sections import factors, features, prediction, result, samples, stability

@@ -1,4 +1,4 @@
-"""The factors: their extreme features, coefficients and shares, beside those of a plain SVD; covariates."""
+"""The factors: top features, coefficients and shares, compared with plain SVD; covariates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from superfactor.report.facts import Facts, alone, alone_samples, directions
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.section import Section
 
-# Features kept of each end of a factor, fewer where there are many factors.
+# Features at each end of a factor; fewer with many factors.
 FEATURES_PER_END = 20
 MOST_BARS = 400
 
 
 def section(facts: Facts) -> Section:
-    """Bars of both kinds of factors, and their tables."""
+    """Return bars and tables of supervised factors and plain SVD."""
     plain, judged = facts.plain, alone_samples(facts)
     columns, against = facts.page.columns(facts.names, facts.up)
     (own, drawn), (paired, drawn_plain) = (_factors(facts, view) for view in (facts.view, plain.view))
@@ -43,18 +43,18 @@ def section(facts: Facts) -> Section:
         "covariates": covariates(facts),
     }
     payload = {"up": facts.up, "judged": judged, "supervised": drawn, "plain": drawn_plain}
-    if facts.groups != facts.names:  # coefficients are not of the groups that pictures show
+    if facts.groups != facts.names:  # coefficients do not refer to the groups in plots
         payload |= {"outputs": columns, "own": facts.page.own_term}
-    return Section("factors", "Factors", "What the factors are made of", content, payload)
+    return Section("factors", "Factors", "Features and effects of the factors", content, payload)
 
 
 def per_end(rank: int) -> int:
-    """How many features the page has of each end."""
+    """Return the number of features at each end of a factor."""
     return min(FEATURES_PER_END, max(MOST_BARS // rank, 5))
 
 
 def _factors(facts: Facts, view: FactorView) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Share, coefficients and direction of each factor for a table; the same and its bars for a figure."""
+    """Return share, coefficients and direction of each factor for a table, and with bars for a figure."""
     rows, drawn, weights = [], [], view.shown("weight")
     for j, towards in enumerate(directions(facts, view)):
         share, coef, ends = (
@@ -70,7 +70,7 @@ def _factors(facts: Facts, view: FactorView) -> tuple[list[dict[str, Any]], list
 
 
 def _bar(view: FactorView, weights: Any, factor: int, feature: int, markers: Mapping[str, str]) -> list[Any]:
-    """Name, correlation, scaled weight, weight in the units of the fit, whether they disagree, any note."""
+    """Return name, correlation, scaled weight, weight, whether the signs are opposite, and any note."""
     name = view.features[feature]
     bar = [
         label(name),
@@ -83,7 +83,7 @@ def _bar(view: FactorView, weights: Any, factor: int, feature: int, markers: Map
 
 
 def covariates(facts: Facts) -> dict[str, Any] | None:
-    """Columns, rows of text and what is said about them; None without covariates."""
+    """Return head, rows and note of the table of covariates; None without covariates."""
     table = facts.covariate_table
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""Features: which return, which go with the classes, a heat map, and the top features of all factors."""
+"""Features: stable features, relation to the outcome, a heat map, and the top features of all factors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from superfactor.report.sections.samples import thinned
 from superfactor.report.sections.single_features import effects, markers, stable
 from superfactor.report.sections.stability import frequencies
 
-# Of the heat map, at most.
+# Limits of the heat map.
 MOST_ROWS = 40
 MOST_COLUMNS = 240
 # Levels of colour on either side of the middle.
@@ -25,7 +25,7 @@ LEVELS = 8
 
 
 def section(facts: Facts) -> Section:
-    """The extreme features of every factor."""
+    """Return the top features of each factor, the heat map and the results of single features."""
     returned, view, most, rows = frequencies(facts), facts.view, per_end(facts.rank), []
     weights = view.shown("weight")
     for j, row in enumerate(view.correlations):
@@ -83,7 +83,7 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
         "features": [label(facts.view.features[chosen[i]]) for i in found.rows],
         "samples": [facts.train.ids[i] for i in samples],
         "classes": facts.page.colours(facts.train.truth[samples]),
-        # A letter a cell: "a" is the lowest level.
+        # One letter per cell: "a" is the lowest level.
         "levels": ["".join(chr(ord("a") + LEVELS + level) for level in row) for row in levels],
         "steps": LEVELS,
         "farthest": FARTHEST,
@@ -98,12 +98,12 @@ def _heat_map(facts: Facts) -> dict[str, Any]:
 
 
 def _heat_features(facts: Facts) -> Any:
-    """Positions of the features: the ends of all factors in turn but of background ones beside others."""
-    wanted = [role != BACKGROUND for role in facts.roles]
+    """Return positions of top features of all factors, without background factors unless all are."""
+    included = [role != BACKGROUND for role in facts.roles]
     ends = [
         end
-        for row, own in zip(facts.view.correlations, wanted, strict=True)
-        if own or not any(wanted)
+        for row, own in zip(facts.view.correlations, included, strict=True)
+        if own or not any(included)
         for end in extremes(row, MOST_ROWS // 2)
     ]
     chosen: dict[int, None] = {}

@@ -1,4 +1,4 @@
-"""How the fit came about: rank and weights by their scores, then the way of the solver and what is proven."""
+"""The choice of rank, ξ and λ, the convergence of the solver, and the certificate."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from superfactor.report.section import Section
 from superfactor.selection import scree
 
 MOST_SINGULAR_VALUES = 50
-# Algorithm 1 may take thousands of iterations; a curve of this many points looks the same.
+# Algorithm 1 can take thousands of iterations; a curve of this many points looks the same.
 MOST_POINTS = 400
 MOST_ROWS = 40
 
 
 def choice(facts: Facts) -> Section:
-    """Scree, and the surface of scores over (ξ, λ) where there was a search."""
+    """Return the scree, and the scores over (ξ, λ) of a search."""
     X, search, most = facts.factorized, facts.search, max(MOST_SINGULAR_VALUES, facts.rank)
     values = scree(X, n_values=min(most, *X.shape), center=False) if search is None else search.scree
     shown = values.share[:most]
@@ -41,11 +41,11 @@ def choice(facts: Facts) -> Section:
         surfaces = _surfaces(search)
         content |= {"settings": sorted(rows, key=lambda row: row[3]), "surfaces": surfaces}
         payload |= {"surfaces": surfaces, "scorer": search.scorer}
-    return Section("choice", "Choice", "How rank and weights were chosen", content, payload)
+    return Section("choice", "Choice", "Choice of rank, ξ and λ", content, payload)
 
 
 def _surfaces(search: Searched) -> list[dict[str, Any]]:
-    """One grid of mean scores over ξ (columns) and λ (rows) for each model and rank."""
+    """Return one grid of mean scores over ξ (columns) and λ (rows) for each model and rank."""
     name, points = search.scorer, list(enumerate(search.settings))
     families = dict.fromkeys((p["model"], p["n_components"]) for p in search.settings)
     surfaces = []
@@ -74,7 +74,7 @@ def _surfaces(search: Searched) -> list[dict[str, Any]]:
 
 
 def convergence(facts: Facts) -> Section:
-    """The certificate, and the objective against iterations and seconds."""
+    """Return the certificate, and the objective against iterations and seconds."""
     history, certificate = facts.estimator.history_, facts.estimator.certificate_
     values, times = history["objective"], history["seconds"]
     content: dict[str, Any] = {
@@ -94,10 +94,10 @@ def convergence(facts: Facts) -> Section:
         "saidSeconds": [seconds(times[i]) for i in kept],
         "bound": None if certificate is None else compact([certificate.lower_bound], 10)[0],
     }
-    heading = "How the fit converged, and what is proven"
+    heading = "Convergence and certificate"
     return Section("convergence", "Convergence", heading, content, payload if values else {})
 
 
 def _spread(n: int, most: int) -> Any:
-    """At most `most` of the positions 0..n−1, the first and the last among them."""
+    """Return at most `most` of the positions 0..n−1, including the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 
-# Ordering the leaves takes cubic time.
+# Optimal ordering of the leaves takes cubic time.
 MOST_ORDERED = 150
-# Values beyond this many standard deviations have the colour of it.
+# Values are limited to this many standard deviations.
 FARTHEST = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """Rows are features, columns samples, both in the order of their trees.
+    """Rows are features, columns are samples, both in the order of their trees.
 
-    A tree has one row a join: place and height of its two parts, and its own height; places count leaves from
-    0, heights are from 0 to 1.
+    A tree has one row per join: position and height of both parts, and the height of the join. Positions
+    count leaves from 0, heights are from 0 to 1.
     """
 
     values: Any  # (k, m), in standard deviations of each feature over these samples
@@ -30,10 +30,10 @@ class HeatMap:
 
 
 def heat_map(X: Any) -> HeatMap:
-    """Features and samples of X (m, k), m, k ≥ 1, clustered by average linkage.
+    """Cluster features and samples of X (m, k), m, k ≥ 1, by average linkage.
 
-    The distance is Euclidean between standardised values; for features, whose standardised values all
-    have the same length, it is as good as one minus their correlation.
+    The distance is Euclidean between standardised values. For features it gives the same order as one minus
+    their correlation.
     """
     spread = X.std(axis=0)
     Z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)).T
@@ -43,7 +43,7 @@ def heat_map(X: Any) -> HeatMap:
 
 
 def _clustered(points: Any) -> tuple[Any, Any]:
-    """Order and tree of the rows of `points`."""
+    """Return order and tree of the rows of `points`."""
     n = len(points)
     if n < 2:
         return np.arange(n), np.empty((0, 5))

@@ -1,4 +1,4 @@
-"""How good predictions are: what the kind of y draws, and each factor by itself."""
+"""The quality of predictions: figures and tables of the kind of y, and each factor alone."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from superfactor.report.formats import area, compact, loss, number
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import factor_names, positions
 
-# Figures that stand in a table too: as text, so that both are rounded alike.
+# Metrics that appear in a table too: as text, so that both are rounded equally.
 _TEXTS: dict[str, Callable[[float], str]] = {"explained": loss, "error": number}
 
 
 def section(facts: Facts) -> Section:
-    """How the predictions do: figures and tables of the kind of y, and every factor by itself."""
+    """Return figures and tables of the predictions, and of each factor alone."""
     found, estimator = facts.evaluation, facts.estimator
     content: dict[str, Any] = {
         "drawn": found.drawn,
         "by_factor": _by_factor(facts),
         "judged": alone_samples(facts),
-        # The energies of the exact codes are no calibrated probabilities.
+        # The energies of the exact codes are not calibrated probabilities.
         "energies": model_named(estimator.model).codes_see_labels and estimator.prediction == "exact",
     }
     if facts.page.right_or_wrong:
@@ -36,7 +36,7 @@ def section(facts: Facts) -> Section:
 
 
 def _plain(value: Any, ids: list[str]) -> Any:
-    """For JSON: places rounded, figures as text, and names of samples where their positions are."""
+    """Return values for JSON: rounded coordinates, metrics as text, and names instead of positions."""
     if isinstance(value, Curve):
         x, y = compact(value.false_positive), compact(value.true_positive)
         return {"class": value.positive, "area": area(value.area), "x": x, "y": y}
@@ -55,7 +55,7 @@ def _plain(value: Any, ids: list[str]) -> Any:
 
 
 def _by_factor(facts: Facts) -> list[dict[str, Any]]:
-    """How the score of each factor goes with the outcome by itself, on samples not seen if there are any."""
+    """Return the association of each factor alone with the outcome, for held-out samples if there are any."""
     samples = facts.train if facts.train.out_of_fold is not None else facts.samples
     found = facts.page.by_factor(samples.truth, positions(samples), facts.names)
     several = len(found) // facts.rank > 1
@@ -78,7 +78,7 @@ def _by_class(facts: Facts) -> list[dict[str, Any]]:
     found = facts.evaluation
     areas = {curve.positive: curve.area for curve in found.drawn["curves"]}
     if len(facts.names) == 2 and areas:
-        areas[0] = areas[1]  # the same curve seen from the other side
+        areas[0] = areas[1]  # the same curve for the other class
     return [
         {
             "name": name,
@@ -92,5 +92,5 @@ def _by_class(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _share(part: int, whole: int) -> float:
-    """NaN of nothing."""
+    """Return part / whole; NaN if the whole is 0."""
     return float(part / whole) if whole else math.nan

@@ -1,4 +1,4 @@
-"""The first tab: is it any good, what are the factors, where do the samples lie."""
+"""The first tab: verdict, factors, samples, data and model."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.section import Section
 from superfactor.report.sections.samples import picture
 
-# Of each end of a factor, with correlations of at least so many standard errors of one that is none.
+# Features at each end of a factor, and the smallest correlation in standard errors of a zero correlation.
 FEATURES_SHOWN = 4
 STANDARD_ERRORS = 2
-# More factors than these are left to their own tab.
+# Further factors are shown in their tab only.
 FACTORS_SHOWN = 8
 
 
 def section(facts: Facts) -> Section:
-    """Verdict, measures of prediction, factors, samples, what was fitted."""
+    """Return verdict, metrics, factors, samples, data and model."""
     estimator, times = facts.estimator, facts.estimator.history_["seconds"]
     stable, near = (
         (None, None)
@@ -62,11 +62,11 @@ def section(facts: Facts) -> Section:
         "seconds": times[-1] if times else math.nan,
         "counts": [(rows[0][0], *(value for _, value in rows)) for rows in zip(*summaries, strict=True)],
     }
-    return Section("result", "Result", "What was found", content)
+    return Section("result", "Result", "Summary of the results", content)
 
 
 def nested_table(nested: Any) -> dict[str, Any]:
-    """The measures of this model and its rivals on the same folds: a row a measure, a column a method."""
+    """Return the metrics of this model and the baselines on the same folds: one column per method."""
     own = "This model: covariates + factors" if COVARIATES in nested.rivals else "This model"
     methods = {own: nested.summary} | {label(k): v for k, v in nested.rivals.items()}
     return {
@@ -75,7 +75,7 @@ def nested_table(nested: Any) -> dict[str, Any]:
             {"metric": name, "cells": [_cell(found.get(name)) for found in methods.values()]}
             for name in nested.summary
         ],
-        "differences": [_cell(nested.differences.get(rival)) for rival in nested.rivals]
+        "differences": [_cell(nested.differences.get(name)) for name in nested.rivals]
         if nested.differences
         else [],
         "compared": next((str(d["metric"]) for d in nested.differences.values()), ""),
@@ -85,7 +85,7 @@ def nested_table(nested: Any) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> dict[str, Any] | None:
-    """Mean, low and high; an interval where both ends are numbers."""
+    """Return mean, low and high; with an interval if both ends are finite."""
     if value is None or not math.isfinite(value["mean"]):
         return None
     low, high = (value.get(end) for end in ("low", "high"))
@@ -94,19 +94,19 @@ def _cell(value: Any) -> dict[str, Any] | None:
 
 
 def _guess(facts: Facts) -> dict[str, float]:
-    """The figures of a prediction that knows only the outcomes of the training samples."""
+    """Return the metrics of a prediction that uses only the outcomes of the training samples."""
     truth = facts.samples.truth
     rows = facts.outcome.guessed(facts.train.truth, truth, facts.train.rows.shape[1])
     return facts.outcome.guess_metric_values(truth, rows, facts.train.truth)
 
 
 def _always_shown(facts: Facts) -> bool:
-    """The most frequent class stands beside the model; what other guesses reach is on the cards."""
+    """Return whether to compare with the most frequent class; the cards show other guesses."""
     return facts.nested is None and facts.page.right_or_wrong
 
 
 def _baselines(facts: Facts) -> list[dict[str, Any]]:
-    """Figures of other methods on the held-out samples, best first; the model itself on top."""
+    """Return the metric of other methods on the held-out samples, best first; the model is on top."""
     compared = facts.outcome.metrics[0].name
     rows: list[dict[str, Any]] = [
         {"name": label(name), "value": float(value)} for name, value in facts.baselines.items()
@@ -125,7 +125,7 @@ def _baselines(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _factors(facts: Facts) -> list[dict[str, Any]]:
-    """A row each, predictive ones first."""
+    """Return one row per factor, predictive factors first."""
     view, roles = facts.view, facts.roles
     least = STANDARD_ERRORS / math.sqrt(len(facts.train) + len(facts.unlabeled or ()))
     towards, by_itself = directions(facts, view), alone(facts)

@@ -1,4 +1,4 @@
-"""What leaves the page: a paragraph for the paper, how to get here again, the words."""
+"""A paragraph for a paper, how to reproduce the page, and the glossary."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from superfactor.report.section import Section
 
 
 def paper(facts: Facts) -> Section:
-    """The paragraph for the methods section of a paper."""
-    return Section("paper", "Paper", "What to write in the paper", {"paragraph": in_words(facts)})
+    """Return the paragraph for the methods section of a paper."""
+    return Section("paper", "Paper", "Text for the paper", {"paragraph": in_words(facts)})
 
 
 def reproduce(facts: Facts) -> Section:
-    """The command, the parameters and the versions that lead to the same page."""
+    """Return the command, the parameters and the versions that reproduce the page."""
     versions = {
         "superfactor": superfactor.__version__,
         "Python": platform.python_version(),
@@ -35,15 +35,15 @@ def reproduce(facts: Facts) -> Section:
     versions["System"] = f"{platform.system()} {platform.machine()}"
     parameters = facts.estimator.get_params(deep=False)
     content = {
-        # The model as Python code where there was no command.
+        # The model as Python code if there was no command.
         "command": facts.command,
         "code": facts.command or repr(facts.model),
         "versions": list(versions.items()),
         "parameters": [(name, label(repr(value))) for name, value in parameters.items()],
     }
-    return Section("reproduce", "Reproduce", "How to get here again", content)
+    return Section("reproduce", "Reproduce", "How to reproduce this page", content)
 
 
 def glossary(facts: Facts) -> Section:
-    """Every term and what it means, which the template has."""
-    return Section("glossary", "Glossary", "The words of this page")
+    """Return the glossary; the template has the terms."""
+    return Section("glossary", "Glossary", "Terms on this page")

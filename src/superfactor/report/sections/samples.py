@@ -1,4 +1,4 @@
-"""The samples in the space of the factors, with the features that point the same way."""
+"""The samples in the space of the factors: scatter plots, biplot, means and predictions."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from superfactor.report.facts import Facts, SampleResults
 from superfactor.report.formats import compact, correlation, label, number, probability
 from superfactor.report.section import Section
 
-# More points than this hide each other, and make the page heavy.
+# More points overlap and make the page large.
 MOST_TRAINING = 1200
 MOST_HELD_OUT = 800
-# Numbers kept, over all points and factors.
+# Scores stored on the page, over all points and factors.
 MOST_SCORES = 60_000
 # Samples without a label that are listed.
 MOST_UNLABELED = 50
-# A rare class keeps at least this many of its points.
+# A rare class keeps at least this many points.
 FEWEST_OF_CLASS = 10
-# Features of each end of a factor that may become arrows, fewer where there are many factors.
+# Features at each end of a factor for arrows; fewer with many factors.
 ARROWS_PER_END = 6
 MOST_ARROWS = 60
-# An ellipse may widen the picture by this share of the range of the points, and is cut beyond.
+# Ellipses extend the axes by at most this share of the range of the points, and are clipped beyond.
 ROOM_FOR_ELLIPSES = 0.35
-# A plane needs at least this many samples for a covariance that means anything.
+# The smallest number of samples for an ellipse.
 FEWEST_SAMPLES = 4
 LEVEL = 0.95
 
 
 def section(facts: Facts) -> Section:
-    """Scatter of two factors at a time, biplot, and the class means."""
+    """Return scatter plots, biplot, class means and predictions of unlabelled samples."""
     parts = [
         (s, thinned(facts.page.sorts(s.truth), min(most, MOST_SCORES // (2 * facts.rank))), held_out)
         for s, most, held_out in [(facts.train, MOST_TRAINING, 0), (facts.test, MOST_HELD_OUT, 1)]
@@ -67,7 +67,7 @@ def section(facts: Facts) -> Section:
 
 
 def picture(facts: Facts) -> dict[str, Any]:
-    """What the captions of the maps of samples have to say."""
+    """Return the values for the captions of plots of samples."""
     fold = None if facts.held_out is None else facts.held_out.fold
     return {
         "out_of_fold": facts.train.out_of_fold is not None,
@@ -79,22 +79,22 @@ def picture(facts: Facts) -> dict[str, Any]:
 
 
 def positions(samples: SampleResults, out_of_fold: bool = True) -> Any:
-    """Scores (n, r), by models that had not seen the samples if there are any and they are asked for."""
+    """Return scores (n, r), out of fold if requested and available."""
     return samples.out_of_fold if out_of_fold and samples.out_of_fold is not None else samples.scores
 
 
 def _outlines(facts: Facts) -> list[Ellipse | None]:
-    """Where new samples of each class would lie; None of all where samples not seen show no difference."""
-    seen = [s for s in (facts.train, facts.test) if s is not None and s.out_of_fold is not None]
-    if not seen or not facts.separates or not facts.page.outlined:
+    """Return the region of new samples of each class; None if held-out samples show no difference."""
+    parts = [s for s in (facts.train, facts.test) if s is not None and s.out_of_fold is not None]
+    if not parts or not facts.separates or not facts.page.outlined:
         return [None] * len(facts.groups)
-    scores = np.vstack([s.out_of_fold for s in seen])
-    sorts = np.concatenate([facts.page.sorts(s.truth) for s in seen])
+    scores = np.vstack([s.out_of_fold for s in parts])
+    sorts = np.concatenate([facts.page.sorts(s.truth) for s in parts])
     return [ellipse(scores[sorts == c]) for c in range(len(facts.groups))]
 
 
 def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
-    """What the model says of the first samples without a label; empty where all have one."""
+    """Return the predictions of the first samples without a label; empty if all have one."""
     if facts.unlabeled is None:
         return []
     return [
@@ -104,7 +104,7 @@ def _unlabeled(facts: Facts) -> list[dict[str, Any]]:
 
 
 def _cells(facts: Facts, row: Any) -> list[tuple[str, str]]:
-    """What the model says of a sample without a label: heads and text."""
+    """Return heads and texts of the prediction of a sample without a label."""
     if facts.page.right_or_wrong:
         return [("Predicted", facts.names[row.argmax()]), ("Probability", probability(row.max()))]
     return [
@@ -114,39 +114,40 @@ def _cells(facts: Facts, row: Any) -> list[tuple[str, str]]:
 
 
 def factor_names(facts: Facts) -> list[str]:
-    """Factor 1, …; those that are not predictive are said to be so."""
-    said = [AFTER_NAME[role] for role in facts.roles]
-    return [f"Factor {j}{f' ({word})' if word else ''}" for j, word in enumerate(said, start=1)]
+    """Return the names Factor 1, …, with the role of those that are not predictive."""
+    roles = [AFTER_NAME[role] for role in facts.roles]
+    return [f"Factor {j}{f' ({role})' if role else ''}" for j, role in enumerate(roles, start=1)]
 
 
 def thinned(sorts: Any, most: int) -> Any:
-    """Positions of about `most` samples, evenly spaced within every sort (n,); all where they fit."""
+    """Return positions of about `most` samples, evenly spaced within each group of `sorts` (n,)."""
     n = len(sorts)
     if n <= most:
         return np.arange(n)
     kept = []
     for c in np.unique(sorts):
         members = np.flatnonzero(sorts == c)
-        room = min(len(members), max(FEWEST_OF_CLASS, most * len(members) // n))
-        kept.append(members[np.linspace(0, len(members) - 1, room).astype(int)])
+        count = min(len(members), max(FEWEST_OF_CLASS, most * len(members) // n))
+        kept.append(members[np.linspace(0, len(members) - 1, count).astype(int)])
     return np.sort(np.concatenate(kept))
 
 
 def ranges(scores: Any, ellipses: list[Ellipse | None]) -> Any:
-    """(r, 2): the axis of each factor, the same in every picture."""
+    """Return the range of the axis of each factor (r, 2), the same in all plots."""
     low, high = scores.min(axis=0), scores.max(axis=0)
     margin = (high - low) * 0.04 + (high == low)
-    room = (high - low) * ROOM_FOR_ELLIPSES
+    extension = (high - low) * ROOM_FOR_ELLIPSES
     ends = [e.extent() for e in ellipses if e is not None]
     least = np.min([low, *(a for a, _ in ends)], axis=0)
     most = np.max([high, *(b for _, b in ends)], axis=0)
-    return np.column_stack([np.maximum(least, low - room) - margin, np.minimum(most, high + room) + margin])
+    low, high = np.maximum(least, low - extension), np.minimum(most, high + extension)
+    return np.column_stack([low - margin, high + margin])
 
 
 def _points(facts: Facts, samples: SampleResults, kept: Any, held_out: int) -> list[list[Any]]:
-    """Name, held out?, colour, what is predicted (three entries), places, by whom.
+    """Return name, held out?, colour, prediction (three entries), positions, and origin of the prediction.
 
-    Training samples have two places: by models that had not seen them, and by the one that has.
+    Training samples have two positions: out of fold, and from the fit.
     """
     how, rows = "held out" if held_out else "training", samples.rows
     if not held_out and (facts.out_of_fold is not None or facts.refitted is not None):
@@ -168,7 +169,7 @@ def _points(facts: Facts, samples: SampleResults, kept: Any, held_out: int) -> l
 
 
 def _prediction(facts: Facts, truth: Any, row: Any) -> list[Any]:
-    """Predicted class, its probability, that of the true class; of other kinds lines of a tooltip."""
+    """Return the predicted class and the probabilities of it and the true class; or lines of a tooltip."""
     if facts.page.right_or_wrong:
         best = int(np.argmax(row))
         return [best, probability(row[best]), probability(row[truth])]
@@ -182,7 +183,7 @@ def _ellipse(own: Ellipse) -> dict[str, Any]:
 
 
 def _arrows(facts: Facts) -> list[list[Any]]:
-    """Factor, name, and correlation with all factors, of the features at its ends, in their order."""
+    """Return factor, name, and correlations with all factors, for the top features of each factor."""
     view, most, chosen = facts.view, min(ARROWS_PER_END, max(MOST_ARROWS // facts.rank, 2)), []
     for j, row in enumerate(view.correlations):
         both = np.concatenate(extremes(row, most))
@@ -193,7 +194,7 @@ def _arrows(facts: Facts) -> list[list[Any]]:
 
 
 def _means(facts: Facts) -> list[dict[str, Any]]:
-    """Mean and spread of every factor by class, or part of the outcome, in standard deviations of the fit."""
+    """Return mean and standard deviation of each factor by class, or by group of the outcome."""
     scores, rows = positions(facts.train), []
     for name, inside in facts.page.parts(facts.train.truth, facts.names):
         own = scores[inside]
@@ -205,13 +206,13 @@ def _means(facts: Facts) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Ellipse:
-    """A class on r factors; any two of them give an ellipse {x: (x−m)ᵀS⁻¹(x−m) = radius²}.
+    """A class on r factors; any two factors give an ellipse {x: (x−m)ᵀS⁻¹(x−m) = radius²}.
 
     Attributes
     ----------
     mean : m (r,)
     covariance : S (r, r), with denominator n − 1
-    radius : of a plane: √(2(n−1)(n+1)/(n(n−2))·F), F the 95 % quantile of F(2, n−2); √5.99 for large n
+    radius : √(2(n−1)(n+1)/(n(n−2))·F), with the 95 % quantile F of F(2, n−2); √5.99 for large n
     """
 
     mean: Any
@@ -219,13 +220,13 @@ class Ellipse:
     radius: float
 
     def extent(self) -> tuple[Any, Any]:
-        """The lowest and highest point of the ellipses on each factor (r,), (r,)."""
+        """Return the smallest and largest value of the ellipses on each factor: (r,), (r,)."""
         reach = self.radius * np.sqrt(np.diag(self.covariance))
         return self.mean - reach, self.mean + reach
 
 
 def ellipse(scores: Any) -> Ellipse | None:
-    """The ellipse of a class with these scores (n, r); None where there are too few samples."""
+    """Return the ellipse of a class with these scores (n, r); None with too few samples."""
     n = len(scores)
     if n < FEWEST_SAMPLES:
         return None

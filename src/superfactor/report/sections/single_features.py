@@ -1,4 +1,4 @@
-"""Single features: how they go with the outcome, markers, which of them return. Tables of text."""
+"""Tables of single features: relation to the outcome, markers, and stable features."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from superfactor.report.facts import Facts
 from superfactor.report.facts.feature_results import FeatureResults
 from superfactor.report.formats import LONGEST_NOTE, correlation, label, number, p_value
 
-# Rows of the table of all features, over all classes, and of those that return.
+# Rows of the table of all features, over all classes, and of the stable ones.
 MOST_EFFECTS = 300
 MOST_STABLE = 60
-# Features with a q of at most this are said to differ.
+# The largest q of features that count as different.
 LEVEL = 0.05
 
-# Heads, columns of the tables of `superfactor.interpretation`, and how their values are written.
+# Heads, columns of the tables of `superfactor.interpretation`, and formats of their values.
 Columns = list[tuple[str, str, Callable[[Any], str]]]
 _DIFFER: Columns = [
     ("Difference, s.d.", "difference_in_sd", formats.deviations),
     ("AUC", "auc", formats.area),
 ]
 _P: Columns = [("p", "p", p_value)]
-# What the model makes of a feature: of classes in log-odds.
-_MODEL: Columns = [("q", "q", p_value), ("Correlation", "correlation", correlation)]
+# The role of a feature in the model; for classes in log-odds.
+_MODEL: Columns = [("q", "q", p_value), ("Correlation, model", "correlation", correlation)]
 _LOG_ODDS: Columns = [("Log-odds per s.d.", "coef_per_sd", formats.effect_per_sd)]
-# Columns of other kinds, as far as their tables have them.
+# Columns of other kinds, if their tables have them.
 _OTHERS: Columns = [
     ("Mean", "mean", number),
-    ("Correlation with it", "outcome_correlation", correlation),
+    ("Correlation, outcome", "outcome_correlation", correlation),
     ("z", "z", formats.deviations),
     ("Hazard ratio per s.d.", "hazard_ratio", formats.ratio),
     ("Rate ratio per s.d.", "rate_ratio", formats.ratio),
@@ -40,18 +40,18 @@ _OTHERS: Columns = [
     *_P,
     ("q", "q", p_value),
     ("Correlation, model", "correlation", correlation),
-    ("Model, per s.d.", "coef_per_sd", formats.effect_per_sd),
+    ("Effect per s.d., model", "coef_per_sd", formats.effect_per_sd),
 ]
 
 
 def _table(table: Any, columns: Columns) -> dict[str, Any]:
-    """Heads, and rows of text."""
+    """Return heads and rows of text."""
     rows = [[write(row[name]) for _, name, write in columns] for row in table.to_dict("records")]
     return {"head": [head for head, _, _ in columns], "rows": rows}
 
 
 def stable(feature_results: FeatureResults) -> dict[str, Any]:
-    """What is said of the features that return in halves of the samples, and the first of them."""
+    """Return the statement on stable features, and a table of the first ones."""
     found = feature_results.stable
     if found is None:
         return {"found": False, "why_not": feature_results.why_not}
@@ -78,14 +78,14 @@ def stable(feature_results: FeatureResults) -> dict[str, Any]:
 
 
 def markers(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
-    """The markers of each class; classes without any are named."""
+    """Return the markers of each class, and the classes without markers."""
     table, names = feature_results.markers, _names(facts)
     without = [name for own, name in names.items() if own not in set(table["class"])]
     return _table(table, [*_inside(names), *_DIFFER, *_MODEL, *_LOG_ODDS]) | {"without": without}
 
 
 def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
-    """The features that go most with the outcome."""
+    """Return the features with the strongest relation to the outcome."""
     table, (by, none) = feature_results.effects, facts.page.effect_column
     columns, words = _columns(facts, table)
     size = np.abs(table[by] - none).to_numpy() if by in table else np.zeros(len(table))
@@ -93,7 +93,7 @@ def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
     lowest = table["q"].min()
     two = facts.page.right_or_wrong and len(facts.names) == 2
     return _table(table.iloc[order[:MOST_EFFECTS]], columns) | {
-        "words": words,  # columns that are no numbers
+        "words": words,  # columns that are not numbers
         "total": len(table),
         "features": len(facts.view.features),
         "differ": int(table.loc[table["q"] <= LEVEL, "feature"].nunique()),
@@ -104,7 +104,7 @@ def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
 
 
 def _columns(facts: Facts, table: Any) -> tuple[Columns, int]:
-    """Those of the table of effects, and how many of them are words."""
+    """Return the columns of the table of effects, and the number of text columns."""
     if facts.page.right_or_wrong:
         names, several = _names(facts), len(facts.names) > 2
         first = _inside(names)
@@ -121,16 +121,16 @@ def _columns(facts: Facts, table: Any) -> tuple[Columns, int]:
 
 
 def _inside(names: dict[str, str]) -> Columns:
-    """A feature, a class, and the means in and outside it."""
+    """Return the columns of a feature, a class, and the means in and outside the class."""
     return [
         ("Feature", "feature", label),
         ("Class", "class", names.__getitem__),
-        ("Mean there", "mean", number),
-        ("Mean elsewhere", "mean_rest", number),
+        ("Mean in class", "mean", number),
+        ("Mean in others", "mean_rest", number),
     ]
 
 
 def _names(facts: Facts) -> dict[str, str]:
-    """The classes: as tables call them, as the page does."""
+    """Return the names of the classes on the page by their names in tables."""
     assert facts.view.classes is not None
     return dict(zip(facts.view.classes, facts.names, strict=True))

@@ -1,4 +1,4 @@
-"""Whether the same factors and features come back when some samples are left out."""
+"""The stability of factors and features if some samples are left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from superfactor.report.sections.samples import factor_names
 
 
 def section(facts: Facts) -> Section | None:
-    """Frequencies of the top features, and how alike the factors are, beside those of shuffled outcomes."""
+    """Return frequencies of top features and similarities of factors, with those of shuffled outcomes."""
     found = facts.stability
     if found is None:
         return None
@@ -43,18 +43,18 @@ def section(facts: Facts) -> Section | None:
         "shuffled": null is not None,
         "rows": list(zip(names, own, by_chance, returns.to_numpy().tolist(), strict=True)),
     }
-    heading = "Whether the factors come back without some of the samples"
+    heading = "Stability of the factors over subsamples"
     return Section("stability", "Stability", heading, content, payload)
 
 
 def _quantiles(similarities: Any) -> list[list[float]]:
-    """10 %, 50 % and 90 % of each column of (m, r)."""
+    """Return the 10 %, 50 % and 90 % quantiles of each column of (m, r)."""
     found = np.quantile(np.asarray(similarities, dtype=float), [0.1, 0.5, 0.9], axis=0)
     return [[float(x) for x in column] for column in found.T]
 
 
 def frequencies(facts: Facts) -> dict[tuple[int, str, str], tuple[str, str]]:
-    """How often each top feature returned, with labels and with shuffled ones, by factor, end and name."""
+    """Return the frequency of each top feature, with real and shuffled outcomes, by factor, end and name."""
     rows = [] if facts.stability is None else facts.stability.table.to_dict("records")
     return {
         (row["factor"], row["end"], row["feature"]): (

@@ -1,4 +1,4 @@
-"""What steps before the model did: blocks that were weighted, confounders that were removed."""
+"""Preprocessing steps: weighted blocks and subtracted confounders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.report.sections.samples import factor_names
 
 
 def blocks(facts: Facts) -> Section | None:
-    """`block_shares` as tables; None where the pipeline has no BlockScaler."""
+    """Return `block_shares` as tables; None without a BlockScaler."""
     table = facts.block_table
     if table is None:
         return None
@@ -32,19 +32,19 @@ def blocks(facts: Facts) -> Section | None:
             if role != BACKGROUND
         ],
     }
-    heading = "What each block of features has of the factors"
+    heading = "Blocks of features in the factors"
     return Section("blocks", "Blocks", heading, content)
 
 
 def _by_factor(facts: Facts, column: str) -> list[tuple[str, list[Any]]]:
-    """The name of each factor, and its values in the order of the blocks."""
+    """Return the name of each factor, and its values in the order of the blocks."""
     single = facts.block_table[facts.block_table["factor"] != "all"]
     rows = [part[column].tolist() for _, part in single.groupby("factor", sort=True)]
     return list(zip(factor_names(facts), rows, strict=True))
 
 
 def confounders(facts: Facts) -> Section | None:
-    """`confounding` as a table; None where the pipeline has no Adjuster."""
+    """Return `confounding` as a table; None without an Adjuster."""
     if facts.confounders is None:
         return None
     found = facts.confounders
@@ -72,4 +72,4 @@ def confounders(facts: Facts) -> Section | None:
         "columns": columns,
         "rows": rows,
     }
-    return Section("confounders", "Confounders", "What confounders had of the factors", content)
+    return Section("confounders", "Confounders", "Confounders and the factors", content)
