@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import superfactor
-from superfactor import losses, selection
+from superfactor import losses, options, selection
 from superfactor._deprecated import renamed_attributes, renamed_parameters
 
 RNG = np.random.default_rng(0)
@@ -79,17 +79,17 @@ def test_readers_of_the_paper_name_their_place():
 @pytest.mark.parametrize("given", ["search", "options", "keywords"])
 def test_nested_scores_takes_the_data_first(given):
     search = superfactor.SMFClassifierCV([2], xi=[0.1], lam=[1.0], cv=2, preprocess=None)
-    options = {"n_splits": 2, "n_repeats": 1, "rivals": False}
+    folds = {"n_splits": 2, "n_repeats": 1, "rivals": False}
     with warns(r"nested_scores\(X, y, search=…\)", r"nested_scores\(search, X, y\)"):
         if given == "search":
-            old = selection.nested_scores(X, Y, search=search, preprocess="standardize", **options)
+            old = selection.nested_scores(X, Y, search=search, preprocess="standardize", **folds)
         elif given == "options":
-            old = selection.nested_scores(X, Y, preprocess=None, **options)
+            old = selection.nested_scores(X, Y, preprocess=None, **folds)
         else:
-            old = selection.nested_scores(X=X, y=Y, preprocess=None, **options)
+            old = selection.nested_scores(X=X, y=Y, preprocess=None, **folds)
     if given != "search":
         search = superfactor.SMFClassifierCV(preprocess=None, scoring="neg_log_loss")
-    new = selection.nested_scores(search, X, Y, **options)
+    new = selection.nested_scores(search, X, Y, **folds)
     np.testing.assert_array_equal(old.predictions, new.predictions)
 
 
@@ -142,6 +142,13 @@ def test_cells_take_ellipse():
     with warns("parameter ellipse", "ellipses"):
         assert pl.samples(cells, ellipse=True).ellipses_
     plt.close("all")
+
+
+def test_options_take_the_cost_of_a_question():
+    with warns("parameter a_question", "call_overhead"):
+        chosen = options.Options(a_question=5.0)
+    with warns("Options.a_question", "call_overhead"):
+        assert chosen.a_question == chosen.call_overhead == 5.0
 
 
 def test_the_cumulative_hazard_is_that_of_the_log():

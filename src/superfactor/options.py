@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from superfactor._deprecated import renamed_attributes
+
 __all__ = ["Options"]
 
 
+@renamed_attributes(a_question="call_overhead")
 @dataclass(frozen=True)
 class Options:
     """Thresholds that select the method.
