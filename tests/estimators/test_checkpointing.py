@@ -204,10 +204,10 @@ OTHERS = [
     (lambda X, y, Z: {"covariates": Z[::-1]}, "other covariates"),
     (lambda X, y, Z: {"covariates": None}, "penalties of the covariates is"),
     (lambda X, y, Z: {"sample_weight": np.arange(1.0, N + 1)}, "sum of squares of X is"),
-    (lambda X, y, Z: {"n_components": 2}, "n_components is 3 there and 2 here"),
-    (lambda X, y, Z: {"model": "feature"}, "model is 'filter' there and 'feature' here"),
-    (lambda X, y, Z: {"xi": 0.3}, r"xi is 0\.2\d* there and 0\.3 here"),
-    (lambda X, y, Z: {"lam": 21.0}, r"lam is 100\.0 there and 21\.0 here"),
+    (lambda X, y, Z: {"n_components": 2}, "n_components is 3 in the file and 2 in this fit"),
+    (lambda X, y, Z: {"model": "feature"}, "model is 'filter' in the file and 'feature' in this fit"),
+    (lambda X, y, Z: {"xi": 0.3}, r"xi is 0\.2\d* in the file and 0\.3 in this fit"),
+    (lambda X, y, Z: {"lam": 21.0}, r"lam is 100\.0 in the file and 21\.0 in this fit"),
     (lambda X, y, Z: {"link": "probit", "y": y > 0}, "other loss"),
 ]
 

@@ -1,21 +1,21 @@
-"""Block coordinate descent over the factors: the classical way, and supervised NMF.
+"""Block coordinate descent over the factors, also for supervised NMF.
 
-From the search side (see `superfactor.models.base`) the factors are L (N, r) and P (other, r), with
-Ã = L·β and B̃ = L·Pᵀ; for the filter model L = W and P = Hᵀ, for the feature model L = Hᵀ and
-P = W. One iteration goes once over the blocks of
+On the search side (see `superfactor.models.base`) the factors are L (N, r) and P (other, r), with Ã = L·β and
+B̃ = L·Pᵀ: L = W and P = Hᵀ for the filter model, L = Hᵀ and P = W for the feature model. One iteration updates
+each block once in
 
     F = Σ_i ω_i ℓ(y_i, (ΦLβ)_i + γᵀx'_i) + ξ‖X̃ − L·Pᵀ‖² + λ‖L·β‖² + Σ_j ρ_j‖γ_j‖²,
 
 ====== ========================================== ==============================================
 block  free                                       L, P ≥ 0
 ====== ========================================== ==============================================
-P      least squares, exact                       columns in turn, each exact
+P      least squares, exact                       one column after another, each exact
 β, γ   ridge regression by Newton's method        the same (β and γ have no sign)
-L      Newton's method by conjugate gradients     columns in turn, one majorised step each
+L      Newton's method by conjugate gradients     one column after another, one majorised step
 ====== ========================================== ==============================================
 
-None of which ever increases F. X enters through products with a few columns only. Unlike the
-default solver this finds a stationary point at best, and proves nothing.
+No update increases F. X is used only in products with a few columns. Unlike the default solver, this one
+finds at best a stationary point, without a proof.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from superfactor.solvers.solver import Solver
 from superfactor.subspace import LossOn, conjugate_gradients, fit_ridge
 
 _DEFAULT_ITERATIONS = 500
-_SWEEPS = 3  # over the columns of P and of L, in one iteration with signs
+_SWEEPS = 3  # passes over the columns of P and of L in one iteration with signs
 
 
 def solve(
@@ -67,34 +67,33 @@ def solve(
     start: Factors | Literal["pca", "random"] | None = None,
     callback: Callable[[int, float], bool] | None = None,
 ) -> Solution:
-    """Minimise F over the factors W, H, β, γ, one block after the other.
+    """Minimise F over the factors W, H, β, γ, one block after another.
 
     Parameters
     ----------
     problem : Problem
-        What is minimised.
+        The problem to minimise.
     rank : int
         Number of factors.
     nonnegative : bool
-        W ≥ 0 and H ≥ 0, exactly: supervised non-negative matrix factorization.
+        Whether W ≥ 0 and H ≥ 0 are required: supervised non-negative matrix factorization.
     max_iter : int, optional
         500 if None.
     tol : float
         Stop when three iterations in a row lower F by at most this, relative to the loss and ridge in it;
         0 runs exactly `max_iter` iterations.
     random_state : int, Generator or None, default=0
-        Draws what is random.
+        Source of random numbers.
     start : Factors or {"pca", "random"}, optional
-        Factors in the user's units (negative entries of W and H are set to 0 if they must not be),
-        "random", or "pca" (also for None), whose singular vectors give their larger signed parts where
-        signs matter (NNDSVD).
+        Factors in the user's units, "random" or "pca" (also for None). With signs, negative entries of W and
+        H are set to 0, and "pca" takes the larger signed parts of singular vectors (NNDSVD).
     callback : callable, optional
         ``(iteration, objective) -> True`` to stop.
 
     Returns
     -------
     solution : Solution
-        Factors in the user's units, and how they were found.
+        Factors in the user's units, history and reason of the end.
 
     Examples
     --------
@@ -160,7 +159,7 @@ def _descend(blocks: _Blocks, tol: float, monitor: Monitor) -> tuple[str, bool]:
 
 
 class _Blocks:
-    """The current factors and F there; no signs.
+    """The current factors and F, without sign constraints.
 
     Z = X̃L (other, r) is the image of L, a and E = ω∘∇ℓ (n, κ) the activations and residuals.
     """
@@ -174,7 +173,7 @@ class _Blocks:
         self.refresh()
 
     def refresh(self) -> None:
-        """Everything that follows from the factors."""
+        """Compute everything that depends on the factors."""
         self.Z = self.arrays.image(self.L)
         phi = self.arrays.features(self.L, self.Z)
         self.a = phi @ self.beta + self.arrays.covariates @ self.gamma
@@ -183,18 +182,18 @@ class _Blocks:
 
     @property
     def supervised(self) -> float:
-        """Loss and ridge: what is in F besides the reconstruction."""
+        """Loss and ridge, the part of F without reconstruction."""
         arrays = self.arrays
         ridge = arrays.lam * frobenius2(self.L @ self.beta)
         return self.loss + ridge + arrays.covariate_penalty(self.gamma)
 
     def reconstruction(self, L: Array, Z: Array) -> float:
-        """ξ‖X̃ − L·Pᵀ‖² by products."""
+        """Return ξ‖X̃ − L·Pᵀ‖² by products."""
         cross, square = inner(Z, self.P), inner(L.T @ L, self.P.T @ self.P)
         return self.arrays.xi * (self.problem.squared_norm - 2 * cross + square)
 
     def sweep(self) -> None:
-        """Once over all blocks. What rounding makes worse is not kept."""
+        """Update all blocks once. An update that increases F by rounding is discarded."""
         held = (self.L, self.P, self.beta, self.gamma, self.Z, self.a, self.E, self.loss, self.F)
         self.update_P()
         self.update_coefficients()
@@ -207,13 +206,13 @@ class _Blocks:
     # --- the blocks -----------------------------------------------------------------------------
 
     def update_P(self) -> None:
-        """P = X̃L for orthonormal L; B̃ and Ã stay while L becomes that."""
+        """Orthonormalize L without changing B̃ and Ã, then set P = X̃L."""
         Q, R = self.xp.linalg.qr(self.L)
         self.L, self.beta = Q, R @ self.beta
         self.Z = self.P = self.arrays.image(Q)
 
     def update_coefficients(self) -> None:
-        """Ridge regression on the features of L, turned so that λ‖Lβ‖² is a plain ridge."""
+        """Ridge regression on the features of L, rotated so that λ‖Lβ‖² is a plain ridge."""
         arrays, xp = self.arrays, self.xp
         T, back = self._whitening()
         r = T.shape[1]
@@ -228,7 +227,7 @@ class _Blocks:
         self.a = J @ coef
 
     def _whitening(self) -> tuple[Array, Array]:
-        """T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
+        """Return T (r, k) with (LT)ᵀLT = I, and its inverse (k, r) on the range of LᵀL."""
         values, V = eigh_descending(self.L.T @ self.L)
         large = values > 1e2 * eps(values) * float(values[0])
         kept = int(self.xp.sum(self.xp.astype(large, self.xp.int64)))
@@ -237,7 +236,7 @@ class _Blocks:
         return V / root[None, :], (V * root[None, :]).T
 
     def update_L(self) -> None:
-        """Two Newton steps on F as a function of L, which is convex wherever the loss is."""
+        """Two Newton steps on F as a function of L, which is convex if the loss is."""
         arrays, xp = self.arrays, self.xp
         target, K, outer = arrays.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
         fixed = arrays.covariates @ self.gamma
@@ -249,7 +248,7 @@ class _Blocks:
 
         f, a, E = value_at(self.L, self.Z)
         for _ in range(2):
-            # Coordinates in which the curvature of all but the loss is the identity.
+            # Coordinates in which the curvature without the loss is the identity.
             quadratic = 2 * arrays.xi * K + 2 * arrays.lam * outer
             jitter = 1e2 * eps(K) * float(xp.max(xp.linalg.diagonal(quadratic))) + self.tiny
             root = xp.linalg.cholesky(quadratic + jitter * eye_like(K, K.shape[0]))
@@ -285,10 +284,10 @@ class _Blocks:
                 return
             self.L, self.Z, f, a, E = L, Z, new, a_new, E_new
 
-    # --- the answer -------------------------------------------------------------------------------
+    # --- the result -------------------------------------------------------------------------------
 
     def _slopes(self) -> tuple[Array, Array, Array, Array]:
-        """∇F by L, P, β and γ, in the units of the problem."""
+        """Return ∇F with respect to L, P, β and γ, in the units of the problem."""
         arrays, A = self.arrays, self.L @ self.beta
         by_A = arrays.pull(self.E) + 2 * arrays.lam * A
         by_L = by_A @ self.beta.T
@@ -299,24 +298,24 @@ class _Blocks:
         return by_L, by_P, self.L.T @ by_A, by_gamma
 
     def slope(self) -> float:
-        """The norm of the gradient by all factors."""
+        """Return the norm of the gradient with respect to all factors."""
         return math.sqrt(sum(frobenius2(part) for part in self._slopes()))
 
     def factors(self) -> Factors:
-        """The singular vectors of the lifted matrix."""
+        """Return the singular vectors of the lifted matrix."""
         return self.arrays.unlift(self.L, self.beta, self.P, self.gamma)
 
 
 class _NonNegativeBlocks(_Blocks):
-    """The same with L ≥ 0 and P ≥ 0."""
+    """The current factors and F with L ≥ 0 and P ≥ 0."""
 
     def __init__(self, problem: Problem, arrays: LiftedArrays, factors: Factors) -> None:
-        # A guess at the curvature of the loss in A, corrected by what the steps find.
+        # A first estimate of the curvature of the loss in A, which the steps correct.
         self.bend = problem.steepest if 0 < problem.steepest < math.inf else 1.0
         super().__init__(problem, arrays, _map(_positive, factors))
 
     def update_P(self) -> None:
-        """Columns in turn, each at its minimum: P_j = (P_j + (Z − P·LᵀL)_j/‖L_j‖²)₊."""
+        """Set one column after another to its minimum: P_j = (P_j + (Z − P·LᵀL)_j/‖L_j‖²)₊."""
         norms = column_norms(self.L)
         safe = self.xp.where(norms > 0, norms, self.xp.ones_like(norms))
         self.L, self.Z = self.L / safe[None, :], self.Z / safe[None, :]
@@ -330,7 +329,7 @@ class _NonNegativeBlocks(_Blocks):
         self.P = self.xp.concat(columns, axis=1)
 
     def update_L(self) -> None:
-        """Columns in turn: one projected step against an upper bound of the curvature each."""
+        """Take one projected step per column, with an upper bound of the curvature."""
         arrays, xp = self.arrays, self.xp
         target, K, outer = arrays.back(self.P), self.P.T @ self.P, self.beta @ self.beta.T
         quadratic = 2 * arrays.xi * K + 2 * arrays.lam * outer
@@ -360,14 +359,14 @@ class _NonNegativeBlocks(_Blocks):
         self.L = xp.concat(columns, axis=1)
 
     def slope(self) -> float:
-        """The norm of the projected gradient: at a zero only what points inward counts."""
+        """Return the norm of the projected gradient: at a zero entry only its inward part counts."""
         by_L, by_P, *rest = self._slopes()
         by_L = self.xp.where((self.L > 0) | (by_L < 0), by_L, self.xp.zeros_like(by_L))
         by_P = self.xp.where((self.P > 0) | (by_P < 0), by_P, self.xp.zeros_like(by_P))
         return math.sqrt(sum(frobenius2(part) for part in (by_L, by_P, *rest)))
 
     def factors(self) -> Factors:
-        """The columns as they are, those of W with norm one: no rotation would keep the signs."""
+        """Return the unrotated columns, those of W with norm one, since a rotation changes signs."""
         return self.arrays.unrotated(self.L, self.beta, self.P, self.gamma)
 
 
@@ -381,7 +380,7 @@ def _positive(x: Array) -> Array:
 
 
 def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
-    """A function of the entries of W and H; β and γ have no signs to keep."""
+    """Apply a function to the entries of W and H, but not to β and γ, which have no sign constraint."""
     W, H = function(factors.components), function(factors.codes)
     return Factors(W, H, factors.beta, factors.gamma)
 
@@ -389,7 +388,7 @@ def _map(function: Callable[[Array], Array], factors: Factors) -> Factors:
 def _principal_factors(
     arrays: LiftedArrays, rank: int, nonnegative: bool, rng: np.random.Generator
 ) -> Factors:
-    """About the leading singular triplets of X; β = 0, γ = 0. With signs, their larger parts (NNDSVD)."""
+    """Return about the leading singular triplets of X, with signs their larger parts (NNDSVD); β = γ = 0."""
     xp = arrays.data.xp
     n, p = arrays.data.shape
     T = random_like(arrays.targets, rng, p, min(rank + 5, n, p))
@@ -401,7 +400,7 @@ def _principal_factors(
     W, codes = T @ V, codes @ V * arrays.data.scale
     if arrays.root_weight is not None:
         codes = codes / arrays.root_weight
-    if nonnegative:  # a small constant where they are zero, so that no column is lost at once
+    if nonnegative:  # a small constant in place of zeros, so that no column becomes zero at once
         plus = column_norms(_positive(W)) * column_norms(_positive(codes))
         minus = column_norms(_positive(-W)) * column_norms(_positive(-codes))
         sign = xp.where(plus >= minus, xp.ones_like(plus), -xp.ones_like(plus))

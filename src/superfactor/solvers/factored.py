@@ -1,6 +1,6 @@
-"""What Algorithm 1 and block coordinate descent share: where they may start, and how they answer.
+"""Random starts and results of Algorithm 1 and block coordinate descent.
 
-Both work on factored points L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ, in the units of the
+Both use factored points L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ, in the units of the
 problem: L is W for the filter model and Hᵀ for the feature model (`LiftedArrays.split`).
 """
 
@@ -20,7 +20,7 @@ from superfactor.subspace import Basis, leading_basis
 
 
 def random_factors(arrays: LiftedArrays, rank: int, rng: np.random.Generator) -> Factors:
-    """Gaussian factors in the user's units with ‖WH‖ near ‖X‖, β of size one and γ = 0."""
+    """Return Gaussian factors in the user's units with ‖WH‖ near ‖X‖, β of size one and γ = 0."""
     (n, p), like = arrays.data.shape, arrays.targets
     size = arrays.data.scale * math.sqrt(arrays.data.sum_of_squares())
     return Factors(
@@ -40,8 +40,9 @@ def answer(
     monitor: Monitor,
     **found: Any,
 ) -> Solution:
-    """A `Solution` of a solver that has no subspace of its own; activations (n, κ) are those of its point,
-    `found` are further attributes of the solution.
+    """Return the `Solution` of a solver without a subspace.
+
+    `activations` (n, κ) are those of its point, `found` further attributes of the solution.
     """
     factors = factors.padded(rank)
     signal = activations - arrays.covariates @ cast(factors.gamma, activations)

@@ -1,4 +1,4 @@
-"""Ctrl-C that lets a fit finish its step and keep the best model so far."""
+"""Handling of Ctrl-C: a fit finishes its step and keeps the best model so far."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MESSAGE = "Ctrl-C: stopping after this step with the best model so far (again: 
 
 
 class Interruption:
-    """A handler of SIGINT: the first sets `requested`, the second raises KeyboardInterrupt.
+    """A handler of SIGINT: the first signal sets `requested`, the second raises KeyboardInterrupt.
 
-    One inside another shares its request: who stops a fit stops what the fit is part of.
+    A nested handler passes its request on: stopping a fit also stops the search it belongs to.
     """
 
     def __init__(self, outer: Interruption | None = None):
@@ -23,7 +23,7 @@ class Interruption:
         self._outer = outer
 
     def request(self) -> None:
-        """Ask for an end after the current step."""
+        """Request an end after the current step."""
         self.requested = True
         if self._outer is not None:
             self._outer.request()
@@ -34,7 +34,7 @@ class Interruption:
             raise KeyboardInterrupt
         self.request()
         stream = sys.stderr
-        with suppress(RuntimeError):  # the signal came while something else was being printed there
+        with suppress(RuntimeError):  # the signal came during another write to this stream
             print("\n" * stream.isatty() + _MESSAGE, file=stream, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What a solver declares of itself: its public name, and what it can do."""
+"""The description of a solver: its public name and what it supports."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from superfactor.solution import Solution
 
 @dataclass(frozen=True)
 class Solver:
-    """A way to minimise F of data in memory without constraint, and what it can do besides."""
+    """A solver of F. Every solver supports data in memory without a constraint; fields list more."""
 
-    name: str  # what users call it
+    name: str  # public name
     solve: Callable[..., Solution]  # (problem, rank, *, tol, max_iter, random_state, callback, ...)
-    takes: frozenset[str] = frozenset()  # options of `solve` that other solvers may not have
-    in_passes: bool = False  # whether the rows of X may be read in passes or kept on a cluster
+    takes: frozenset[str] = frozenset()  # options of `solve` that not every solver has
+    in_passes: bool = False  # whether the rows of X may be read in passes or stored on a cluster
     constraints: tuple[type[ConvexSet], ...] = ()  # sets that its option `constraint` takes, if it has one
 
     def allows(self, constraint: ConvexSet) -> bool:
-        """Whether it can keep to this set."""
+        """Return whether the solver supports this set."""
         return isinstance(constraint, (WholeSpace, *self.constraints))

@@ -83,12 +83,15 @@ def test_the_state_is_asked_for_only_when_it_is_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"rank": 4}, "another problem: rank is 3 there and 4 here"),
-        ({"xi": 0.1000001}, r"xi is 0\.1 there and 0\.1000001 here"),
-        ({"shape": (40, 7)}, r"shape is \[40, 6\] there and \[40, 7\] here"),
-        ({"covariates": [1.0]}, r"covariates is None there and \[1\.0\] here"),
-        ({"link": "probit"}, "link is missing there and 'probit' here"),
-        ({"rank": 4, "targets": "00"}, "rank is 3 there and 4 here, targets is '3f2a' there and"),
+        ({"rank": 4}, "another problem: rank is 3 in the file and 4 in this fit"),
+        ({"xi": 0.1000001}, r"xi is 0\.1 in the file and 0\.1000001 in this fit"),
+        ({"shape": (40, 7)}, r"shape is \[40, 6\] in the file and \[40, 7\] in this fit"),
+        ({"covariates": [1.0]}, r"covariates is None in the file and \[1\.0\] in this fit"),
+        ({"link": "probit"}, "link is missing in the file and 'probit' in this fit"),
+        (
+            {"rank": 4, "targets": "00"},
+            "rank is 3 in the file and 4 in this fit, targets is '3f2a' in the file and",
+        ),
     ],
     ids=["integer", "float", "tuple", "none", "missing", "two"],
 )
@@ -174,7 +177,7 @@ def test_a_writing_that_fails_leaves_the_file_before_and_the_fit_alone(tmp_path,
     at(path).save(lambda: STATE)
     before = path.read_bytes()
     monkeypatch.setattr(module.np, "savez", full_disk)
-    expected = r"checkpoint='.*': cannot be written \(No space left on device\); the fit goes on"
+    expected = r"checkpoint='.*': cannot be written \(No space left on device\); the fit continues"
     with pytest.warns(UserWarning, match=expected):
         at(path).save(lambda: STATE)
     assert path.read_bytes() == before

@@ -3,10 +3,10 @@
     θ ← Π_r(Π_Θ(θ − τ∇_θF)),      γ ← γ − τ∇_γF
 
 =============== ===============================================================================
-file            idea
+file            content
 =============== ===============================================================================
-``dense``       the loop; a state that holds θ itself; `minimize`, for any smooth f(θ, γ) and any Θ
-``compressed``  a state that holds nothing of the size of X (Θ: none, or Frobenius balls)
+``dense``       the loop; a state with a dense θ; `minimize`, for any smooth f(θ, γ) and any Θ
+``compressed``  a state without arrays of the size of X (Θ: none, or Frobenius balls)
 ``gram``        the leading singular vectors of its steps, from the smaller Gram matrix
 ``lifted``      `solve`: the algorithm for the filter and feature models, with either state
 =============== ===============================================================================

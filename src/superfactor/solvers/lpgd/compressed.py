@@ -1,20 +1,19 @@
-"""LPGD in the coordinates of X's singular vectors: no matrix of the size of X but X itself.
+"""LPGD in the coordinates of X's singular vectors, without other matrices of the size of X.
 
-From its search side (see `LiftedArrays`) the lifted matrix is θ = [A, B], N × (κ + other), and one
-step is Π_r(M) with
+On the search side (see `LiftedArrays`) the lifted matrix is θ = [A, B], N × (κ + other), and one step is
+Π_r(M) with
 
     M = c·[0, X] + [a·A, b·B] + g·[I, 0],    c = 2ξτ,  b = 1 − c,  a = 1 − 2λτ,  g = −τ∇_A(loss):
 
-X times a number plus rank r plus rank κ (docs/method.md §5). θ is kept as Z = S·Tᵀ, with S on the shorter
-side of X in the eigenbasis U of the smaller Gram matrix, and T on the longer side (`Long`), where X is
-m × long and a matrix is T = Xᵀ·F + R·C: F (m, k) is short, the anchors R (long, j) are few and fixed, and
-C (j, k) mixes them, so that X·T and TᵀT take m × k arrays only. The
-Gram matrix of M on the short side is diagonal plus low rank, its leading eigenvectors are the new
-S, and the new T = MᵀS is again Xᵀ times something short plus what was there before.
+a multiple of X plus rank r plus rank κ (docs/method.md §5). θ is stored as Z = S·Tᵀ. S is on the shorter side
+of X, in the eigenbasis U of the smaller Gram matrix. T is on the longer side (`Long`): X is m × long and T =
+Xᵀ·F + R·C. F (m, k) is short, the anchors R (long, j) are few and fixed, and C (j, k) combines them. So X·T
+and TᵀT need m × k arrays only. The Gram matrix of M on the short side is diagonal plus low rank. Its leading
+eigenvectors are the new S, and the new T = MᵀS is again Xᵀ times a short matrix plus the old part.
 
-Units: θ of the user (samples in units of √w) divided by the scale s of the data, so B is the
-problem's B̃, and A is the problem's Ã times `share` (1/s² for the filter model, 1/s for the
-feature model). τ, ξ, λ, γ are the user's.
+Units: θ of the user (samples in units of √w) divided by the scale s of the data. So B is the problem's B̃,
+and A is the problem's Ã times `share` (1/s² for the filter model, 1/s for the feature model). τ, ξ, λ, γ are
+the user's.
 """
 
 from __future__ import annotations
@@ -48,22 +47,22 @@ class Anchors:
         return int(self.R.shape[1])
 
     def and_also(self, R: Array, image: Array) -> Self:
-        """These and more columns."""
+        """Return these and more columns."""
         xp = namespace(self.R)
         cross = self.R.T @ R
         gram = xp.concat([xp.concat([self.gram, cross], axis=1), xp.concat([cross.T, R.T @ R], axis=1)])
         return type(self)(xp.concat([self.R, R], axis=1), xp.concat([self.image, image], axis=1), gram)
 
     def turned(self, C: Array) -> Self:
-        """The columns R·C in place of R."""
+        """Return the columns R·C in place of R."""
         return type(self)(self.R @ C, self.image @ C, C.T @ self.gram @ C)
 
 
 @dataclass(frozen=True)
 class Long:
-    """k columns [Xᵀ·F + R·C ‖ A] on the long side, A (h, k) being rows that X does not have.
+    """k columns [Xᵀ·F + R·C ‖ A] on the long side, with additional rows A (h, k) that X does not have.
 
-    With h = κ these are the rows of the A-block of θ; h = 0 where that block is elsewhere.
+    With h = κ these are the rows of the block A of θ; h = 0 if that block is on the other side.
     """
 
     F: Array
@@ -73,33 +72,33 @@ class Long:
     anchors: Anchors
 
     def image(self) -> Array:
-        """X·T (m, k); the rows A are none of X's."""
+        """Return X·T (m, k), without the rows A."""
         return self.GF + self.anchors.image @ self.C
 
     def body_gram(self) -> Array:
-        """TᵀT (k, k) without the rows A."""
+        """Return TᵀT (k, k) without the rows A."""
         cross = self.F.T @ (self.anchors.image @ self.C)
         own = self.F.T @ self.GF
         return own + cross + cross.T + self.C.T @ self.anchors.gram @ self.C
 
     def gram(self) -> Array:
-        """TᵀT (k, k)."""
+        """Return TᵀT (k, k)."""
         return self.body_gram() + self.A.T @ self.A
 
     def turned(self, K: Array) -> Self:
-        """T·K for K (k, k')."""
+        """Return T·K for K (k, k')."""
         return replace(self, F=self.F @ K, GF=self.GF @ K, C=self.C @ K, A=self.A @ K)
 
     def plus_range(self, F: Array, GF: Array) -> Self:
-        """T + Xᵀ·F for F (m, k)."""
+        """Return T + Xᵀ·F for F (m, k)."""
         return replace(self, F=self.F + F, GF=self.GF + GF)
 
     def weighted(self, body: float, rows: Array) -> Self:
-        """T with its body times a number and the columns of A times `rows` (1, k)."""
+        """Return T with its body times a number and the columns of A times `rows` (1, k)."""
         return replace(self, F=self.F * body, GF=self.GF * body, C=self.C * body, A=self.A * rows)
 
     def with_rows(self, A: Array) -> Self:
-        """More columns (k → k + j), zero but for their rows A (h, j)."""
+        """Append columns (k → k + j) that are zero except for their rows A (h, j)."""
         j, xp = A.shape[1], namespace(A)
 
         def padded(x: Array) -> Array:
@@ -110,13 +109,13 @@ class Long:
         )
 
     def with_range(self, F: Array, GF: Array) -> Self:
-        """More columns Xᵀ·F."""
+        """Append columns Xᵀ·F."""
         more = self.with_rows(zeros_like_of(self.A, self.A.shape[0], F.shape[1]))
         xp = namespace(F)
         return replace(more, F=xp.concat([self.F, F], axis=1), GF=xp.concat([self.GF, GF], axis=1))
 
     def with_columns(self, R: Array, image: Array) -> Self:
-        """More columns R (long, j), anchored here; image = X·R."""
+        """Append columns R (long, j) as anchors; image = X·R."""
         xp, j = namespace(R), R.shape[1]
         more = self.with_rows(zeros_like_of(self.A, self.A.shape[0], j))
         unit = xp.concat([zeros_like_of(R, self.anchors.size, j), eye_like(R, j)], axis=0)
@@ -125,7 +124,7 @@ class Long:
         return replace(more, C=C, anchors=self.anchors.and_also(R, image))
 
     def tidy(self) -> Self:
-        """The same with no more anchors than columns."""
+        """Return the same with at most as many anchors as columns."""
         k = self.F.shape[1]
         if self.anchors.size <= k:
             return self
@@ -134,33 +133,33 @@ class Long:
 
 
 def compressible(constraint: ConvexSet) -> bool:
-    """Whether the projection multiplies A and B by numbers: no constraint, or Frobenius balls."""
+    """Return whether the projection multiplies A and B by numbers: no constraint, or Frobenius balls."""
     if isinstance(constraint, Product):
         return compressible(constraint.A) and compressible(constraint.B)
     return isinstance(constraint, WholeSpace | FrobeniusBall)
 
 
 class Coordinates:
-    """The problem with the shorter side of X in coordinates that make its Gram matrix easy."""
+    """The problem with the shorter side of X in coordinates in which its Gram matrix is simple."""
 
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet, options: Options) -> None:
         self.arrays: LiftedArrays = arrays
         self.constraint: ConvexSet = constraint
         self.xp: Any = arrays.data.xp
         # Whether the shorter side is the search side (filter with p < n, feature with n ≤ p); the rows of the
-        # A-block then lie on the long side, else on the short one.
+        # block A are then on the long side, otherwise on the short one.
         self.left: bool = arrays.model.on_smaller_side(arrays.data.shape)
         self.scale: float = arrays.data.scale
         self.share: float = 1 / self.scale / arrays.unit
         self.xi, self.lam = arrays.users_weights
         self.kappa: int = arrays.n_outputs
-        # Products with X: forth to the short side, back to the long one.
+        # Products with X, to the short side and to the long one.
         products: list[Callable[[Array], Array]] = [arrays.back, arrays.image]
         self.forth, self.back = products if self.left else products[::-1]
         self.gram: Gram = gram_of(arrays, options, lambda F: self.into(self.forth(self.back(self.out(F)))))
         self.m: int = self.gram.size
 
-    # --- the way in and out: only here do arrays meet X and its floating type ---------------------
+    # --- conversion between these arrays and the library and floating type of X --------------------
 
     def into(self, x: Array) -> Array:
         return self.xp.astype(x, self.xp.float64)
@@ -169,23 +168,23 @@ class Coordinates:
         return self.xp.astype(x, self.arrays.data.dtype)
 
     def to_short(self, x: Array) -> Array:
-        """Coordinates (m, k) of vectors on the short side."""
+        """Return coordinates (m, k) of vectors on the short side."""
         return self.gram.enter(self.into(x))
 
     def from_short(self, x: Array) -> Array:
         return self.out(self.gram.leave(x))
 
     def across(self, R: Array) -> Array:
-        """X·R (m, k) for R (long, k)."""
+        """Return X·R (m, k) for R (long, k)."""
         return self.to_short(self.forth(self.out(R)))
 
     def long_array(self, T: Long) -> Array:
-        """The columns of T themselves (long, k), without the rows A."""
+        """Return the columns of T as an array (long, k), without the rows A."""
         out = self.back(self.from_short(T.F))
         return out + self.out(T.anchors.R @ T.C) if T.anchors.size else out
 
     def long(self, R: Array, A: Array) -> Long:
-        """R (long, k) and the rows A (h, k) as a `Long`."""
+        """Return R (long, k) and the rows A (h, k) as a `Long`."""
         R = self.into(R)
         k = R.shape[1]
         anchors = Anchors.of(R, self.across(R))
@@ -193,7 +192,7 @@ class Coordinates:
         return Long(none, none, eye_like(R, k), A, anchors)
 
     def long_range(self, F: Array, h: int) -> Long:
-        """Xᵀ·F as a `Long` with h zero rows."""
+        """Return Xᵀ·F as a `Long` with h zero rows."""
         k, n_long = F.shape[1], max(self.arrays.data.shape)
         anchors = Anchors.of(zeros_like_of(F, n_long, 0), zeros_like_of(F, F.shape[0], 0))
         return Long(F, self.gram.times(F), zeros_like_of(F, 0, k), zeros_like_of(F, h, k), anchors)
@@ -201,19 +200,19 @@ class Coordinates:
     # --- the loss ---------------------------------------------------------------------------------
 
     def activations(self, S: Array, T: Long, gamma: Array) -> Array:
-        """a (n, κ) at Z = S·Tᵀ; at most one product of X with κ columns."""
+        """Return a (n, κ) at Z = S·Tᵀ, with at most one product of X with κ columns."""
         arrays = self.arrays
         gamma = self.out(gamma)
         if self.left:
             A = self.from_short(S @ (T.A.T / self.share))
             return arrays.activations(A, gamma)
         part = T.turned(S[self.m :, :].T / self.share)
-        # Where activations are images, those of the long side are short.
+        # In the filter model activations are products with X, which map the long side to the short one.
         phi = arrays.model.phi(lambda: self.from_short(part.image()), lambda: self.long_array(part))
         return arrays.features(phi, phi) + arrays.covariates @ gamma
 
     def gradient(self, S: Array, T: Long, E: Array, factor: float) -> tuple[Array, Long]:
-        """S and T with κ more columns each, whose product is factor·∇_A(loss) in the A-block."""
+        """Return S and T with κ more columns each, whose product is factor·∇_A(loss) in the block A."""
         xp, arrays = self.xp, self.arrays
         factor = factor * arrays.unit / self.scale
         if self.left:
@@ -234,7 +233,7 @@ class Coordinates:
     # --- the blocks of θ --------------------------------------------------------------------------
 
     def weighted(self, P: Array, Q: Long, alpha: float, beta: float, delta: float) -> tuple[Array, Long]:
-        """What `gradient` gives, weighted: alpha on A, beta on B, delta on the gradient."""
+        """Return the result of `gradient` with weights: alpha on A, beta on B, delta on the gradient."""
         k = P.shape[1] - self.kappa
         weights = self.xp.concat([zeros_like_of(P, k) + alpha, zeros_like_of(P, self.kappa) + delta])[None, :]
         if self.left:
@@ -243,14 +242,14 @@ class Coordinates:
         return self.xp.concat([P[:m, :] * beta, P[m:, :] * weights]), Q
 
     def image(self, T: Long) -> Array:
-        """[0, X]·T on the short side, with rows of zeros for the A-block where that is here."""
+        """Return [0, X]·T on the short side, with zero rows for the block A if that is on this side."""
         top = T.image()
         if self.left:
             return top
         return self.xp.concat([top, zeros_like_of(top, self.kappa, top.shape[1])])
 
     def block_norms2(self, S: Array, T: Long) -> tuple[float, float]:
-        """‖A‖² and ‖B‖²."""
+        """Return ‖A‖² and ‖B‖²."""
         if self.left:
             G = S.T @ S
             return inner(G, T.A.T @ T.A), inner(G, T.body_gram())
@@ -259,11 +258,11 @@ class Coordinates:
         return inner(bottom.T @ bottom, G), inner(top.T @ top, G)
 
     def overlap(self, S: Array, T: Long) -> float:
-        """⟨X, B⟩."""
+        """Return ⟨X, B⟩."""
         return inner(T.image(), S[: self.m, :])
 
     def shrink(self, norms2: tuple[float, float], gamma: Array) -> tuple[float, float, Array]:
-        """Π_Θ: the numbers that multiply A and B, and the projected γ."""
+        """Return Π_Θ: the factors of A and B, and the projected γ."""
         norms = [self.scale * math.sqrt(max(x, 0.0)) for x in norms2]
         constraint = self.constraint
         if isinstance(constraint, Product):
@@ -281,7 +280,7 @@ def _ratio(constraint: ConvexSet, norm: float) -> float:
 
 @dataclass(frozen=True)
 class CompressedState:
-    """Z = S·Tᵀ and γ (q, κ), with the activations a, E = ω∘∇ℓ (n, κ) and F there."""
+    """Z = S·Tᵀ and γ (q, κ), with activations a, E = ω∘∇ℓ (n, κ) and F."""
 
     at: Coordinates
     rank: int
@@ -329,7 +328,7 @@ class CompressedState:
         # M = c·[0, X] + P·Qᵀ; its Gram matrix on the short side is diagonal plus low rank.
         P, Q = at.weighted(*both, keep, rest, factor_A)
         image = at.image(Q)
-        k = self.S.shape[1] if at.left else P.shape[1]  # the others have no image
+        k = self.S.shape[1] if at.left else P.shape[1]  # the other columns have no image
         corner = c * eye_like(P, P.shape[1], k)
         core = xp.concat(
             [xp.concat([Q.gram(), corner], axis=1), xp.concat([corner.T, zeros_like_of(P, k, k)], axis=1)]
@@ -338,7 +337,7 @@ class CompressedState:
         S, GS = at.gram.leading(c, extra, core, self.rank, both[0])
         T = Q.turned(P.T @ S).plus_range(c * S[:m, :], c * GS)
 
-        # Z' − Z = SSᵀ(M − Z) − (I − SSᵀ)Z, with M − Z formed before norms are taken.
+        # Z' − Z = SSᵀ(M − Z) − (I − SSᵀ)Z; M − Z is formed before the norms.
         P, Q = at.weighted(*both, keep - 1, rest - 1, factor_A)
         inside = Q.turned(P.T @ S).plus_range(c * S[:m, :], c * GS).gram()
         outside = self.S - S @ (S.T @ self.S)
@@ -348,7 +347,7 @@ class CompressedState:
         return type(self)(at, self.rank, S, T.tidy(), gamma), moved
 
     def product(self) -> tuple[Array, Array, Array]:
-        """L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ."""
+        """Return L (N, r), β (r, κ), P (other, r) with Ã = L·β and B̃ = L·Pᵀ."""
         at, m = self.at, self.at.m
         long, short = at.long_array(self.T), at.from_short(self.S[:m, :])
         rows = self.T.A if at.left else self.S[m:, :]

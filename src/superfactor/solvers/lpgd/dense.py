@@ -1,4 +1,4 @@
-"""Algorithm 1 on an explicit θ: any smooth f(θ, γ), any convex Θ given by its projection."""
+"""Algorithm 1 with a dense θ: any smooth f(θ, γ), and any convex Θ given by its projection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from superfactor._arrays import Array, frobenius2, namespace
 from superfactor.solution import History, Monitor
 from superfactor.spectrum import project_rank
 
-# A run whose objective has grown this much will not come back.
+# A run whose objective has grown by this factor has diverged.
 _DIVERGED = 1e30
 
 
@@ -21,14 +21,14 @@ class Iterate(Protocol):
 
     @property
     def value(self) -> float:
-        """F(Z)."""
+        """Objective F(Z)."""
 
     @property
     def size(self) -> float:
-        """‖Z‖."""
+        """Norm ‖Z‖."""
 
     def advance(self, tau: float) -> tuple[Self, float]:
-        """The next point Z' and ‖Z' − Z‖."""
+        """Return the next point Z' and ‖Z' − Z‖."""
 
 
 S = TypeVar("S", bound=Iterate)
@@ -36,7 +36,7 @@ S = TypeVar("S", bound=Iterate)
 
 @dataclass(frozen=True)
 class Ended(Generic[S]):
-    """Where the loop ended and why; `mapping` is ‖Z_t − Z_{t+1}‖/τ of the last step taken."""
+    """Last point of the loop and reason of its end; `mapping` is ‖Z_t − Z_{t+1}‖/τ of the last step."""
 
     state: S
     reason: str
@@ -45,9 +45,9 @@ class Ended(Generic[S]):
 
 
 def iterate(state: S, tau: float, tol: float, monitor: Monitor) -> Ended[S]:
-    """Steps of size `tau` until two in a row move Z by at most `tol`·‖Z‖; never if `tol` is 0.
+    """Take steps of size `tau` until two in a row move Z by at most `tol`·‖Z‖.
 
-    A diverging run ends at its last finite point.
+    With `tol` = 0 only the monitor stops the loop. A diverging run ends at its last finite point.
     """
     calm, mapping = 0, math.nan
     limit = _DIVERGED * (1 + abs(state.value))
@@ -76,7 +76,7 @@ Projection: TypeAlias = Callable[[Array, Array | None], tuple[Array, Array | Non
 
 @dataclass(frozen=True)
 class DenseState:
-    """θ (a, b) of rank at most r and γ (any shape, or None), with f and its gradients there."""
+    """θ (a, b) of rank at most r and γ (any shape, or None), with f and its gradients."""
 
     theta: Array
     gamma: Array | None
@@ -109,7 +109,7 @@ class DenseState:
 
     @property
     def violation(self) -> float:
-        """The largest entry of Z − Π_Θ(Z): by how much Π_r has left Θ."""
+        """Return the largest entry of Z − Π_Θ(Z), the distance from Θ after Π_r."""
         if self.project is None:
             return 0.0
         theta, gamma = self.project(self.theta, self.gamma)
@@ -119,26 +119,26 @@ class DenseState:
 
 @dataclass(frozen=True)
 class LowRankSolution:
-    """The answer of `minimize`.
+    """The result of `minimize`.
 
     Attributes
     ----------
     theta : array of shape (a, b)
-        Rank at most r.
+        θ of rank at most r.
     gamma : array, optional
-        As given, or None.
+        γ in the shape of the start, or None.
     objective : float
-        f there.
+        f(θ, γ).
     history : History
         Objective, seconds and step of every iteration.
     reason : str
         Why the iteration stopped, in words.
     converged : bool
-        Whether it stopped because its tolerance was met.
+        Whether the tolerance was reached.
     gradient_mapping : float
         ‖Z_t − Z_{t+1}‖/τ of the last step.
     violation : float
-        The largest entry of Z − Π_Θ(Z); Π_r comes last and may leave Θ.
+        The largest entry of Z − Π_Θ(Z); Π_r is the last operation of a step and may leave Θ.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class LowRankSolution:
 
     @property
     def n_iter(self) -> int:
-        """The number of iterations."""
+        """Number of iterations."""
         return len(self.history)
 
 
@@ -185,16 +185,16 @@ def minimize(
     Parameters
     ----------
     objective : callable
-        (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None where there is no γ.
+        (θ, γ) -> (f, ∇_θf, ∇_γf), with γ = ∇_γf = None if there is no γ.
     rank : int
         r ≥ 1.
     start : array of shape (a, b), or a pair
         θ_0 of any rank, or the pair (θ_0, γ_0).
     step_size : float
-        τ; with curvature of f up to L, 1/L never increases f; 2/(μ + L) contracts most where L/μ < 3 and f
-        has a stationary point of rank r.
+        τ. If the curvature of f is at most L, 1/L never increases f. If L/μ < 3 and f has a stationary point
+        of rank r, 2/(μ + L) gives the best rate.
     max_iter : int, default=1000
-        Iterations at most.
+        Most iterations.
     tol : float
         Stop when two steps in a row move (θ, γ) by less than this, relative to its norm; 0 runs exactly
         `max_iter` iterations.
@@ -206,7 +206,7 @@ def minimize(
     Returns
     -------
     solution : LowRankSolution
-        A θ of rank at most r, γ, and how they were found.
+        θ of rank at most r, γ, history and reason of the end.
 
     Examples
     --------

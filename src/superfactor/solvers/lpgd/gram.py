@@ -1,9 +1,9 @@
 """The smaller Gram matrix G = X·Xᵀ, and the leading eigenvectors of c²·G plus low rank.
 
-`Gram` knows G by products with X, in the coordinates of the short side as they are; `DiagonalGram` in
-those of G's eigenvectors, after one decomposition. Both find eigenvectors by block Davidson iteration:
-Rayleigh–Ritz in a basis that grows by the residuals of its Ritz pairs, which `DiagonalGram` divides by
-λ − c²·d. What LPGD asks for changes little from step to step, so that two or three rounds do.
+`Gram` multiplies by G with products with X, in the coordinates of the short side. `DiagonalGram` uses the
+coordinates of G's eigenvectors, after one decomposition. Both find eigenvectors by block Davidson iteration:
+Rayleigh–Ritz in a basis that grows by the residuals of its Ritz pairs, which `DiagonalGram` divides by λ −
+c²·d. The matrices of LPGD change little from step to step, so two or three rounds suffice.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ _ROUNDS = 100
 
 @dataclass
 class Gram:
-    """G (m, m) by its products, for sizes beyond a decomposition."""
+    """G (m, m) as an operator, for sizes too large for a decomposition."""
 
     times: Callable[[Array], Array]  # F ↦ G·F (m, k)
     size: int
     trace: float  # ‖X‖²
-    tol: float  # of the residuals of eigenvectors, relative
+    tol: float  # relative, for the residuals of eigenvectors
 
     def enter(self, x: Array) -> Array:
-        """Coordinates (m, k) of vectors on the short side."""
+        """Return coordinates (m, k) of vectors on the short side."""
         return x
 
     def leave(self, x: Array) -> Array:
-        """The way back."""
+        """Return vectors on the short side from their coordinates."""
         return x
 
     def principal(self, guess: Array) -> Array:
-        """The leading eigenvectors of G itself, as many as `guess` (m, r) has columns."""
+        """Return the leading eigenvectors of G, as many as `guess` (m, r) has columns."""
         none = zeros_like_of(guess, guess.shape[0], 0)
         return self.leading(1.0, none, none[:0, :], guess.shape[1], guess)[0]
 
     def leading(self, c: float, extra: Array, core: Array, rank: int, guess: Array) -> tuple[Array, Array]:
-        """S (m', r), the leading eigenvectors of M = c²·G + extra·core·extraᵀ, and G·S (m, r).
+        """Return S (m', r), the leading eigenvectors of M = c²·G + extra·core·extraᵀ, and G·S (m, r).
 
-        `extra` (m', k) may have more rows than G, which is zero there. `guess` (m', j) spans much
-        of S, and M outside it (and its image) is c²·G.
+        `extra` (m', k) may have more rows than G, which counts as zero there. `guess` (m', j) spans most of
+        S. Outside it and its image, M is c²·G.
         """
         xp, m = namespace(guess), self.size
         fresh = xp.concat([self._head(guess, rank), guess], axis=1)
@@ -63,29 +63,29 @@ class Gram:
             if not bool(xp.any(bad)) or fresh.shape[1] == 0:
                 break
             fresh = xp.take(self._corrections(R, values, c), xp.nonzero(bad)[0], axis=1)
-            if basis.shape[1] > 10 * rank + 3 * extra.shape[1]:  # go on with the best of it
+            if basis.shape[1] > 10 * rank + 3 * extra.shape[1]:  # continue with its best part
                 keep = turn[:, : 3 * rank]
                 basis, GB = basis @ keep, GB @ keep
         return S, GS
 
     def _head(self, guess: Array, rank: int) -> Array:
-        """Columns (m', j) that a basis should begin with besides the guess."""
+        """Return columns (m', j) that a basis begins with, next to the guess."""
         return guess[:, :0]
 
     def _corrections(self, R: Array, values: Array, c: float) -> Array:
-        """From residuals (m', r) of Ritz pairs to what they lack."""
+        """Return corrections of Ritz vectors from their residuals (m', r)."""
         return R
 
 
 class DiagonalGram(Gram):
-    """In the eigenbasis U (m, m) of G = U·diag(d)·Uᵀ, d descending."""
+    """G in its eigenbasis U (m, m), G = U·diag(d)·Uᵀ, d descending."""
 
     def __init__(self, matrix: Array, dense: int = Options.dense_eigen) -> None:
         self._dense = dense
         values, U = eigh_descending(matrix)
         xp = namespace(values)
         self.d = xp.where(values > 0, values, xp.zeros_like(values))
-        self.U = xp.asarray(U, copy=True)  # a flipped view would be copied in every product
+        self.U = xp.asarray(U, copy=True)  # every product would copy a flipped view
         super().__init__(lambda F: self.d[:, None] * F, int(values.shape[0]), float(xp.sum(self.d)), 1e-13)
 
     def enter(self, x: Array) -> Array:
@@ -98,7 +98,7 @@ class DiagonalGram(Gram):
         return eye_like(guess, self.size, guess.shape[1])
 
     def leading(self, c: float, extra: Array, core: Array, rank: int, guess: Array) -> tuple[Array, Array]:
-        # From the last step's vectors, which `spectrum.top_eigenpairs` would not know: a tenth of its time.
+        # Starts from the last step's vectors, unlike `spectrum.top_eigenpairs`: a tenth of its time.
         if extra.shape[0] > self._dense:
             return super().leading(c, extra, core, rank, guess)
         d = self._padded(extra, c)
@@ -111,7 +111,7 @@ class DiagonalGram(Gram):
         return namespace(like).concat([c**2 * self.d, missing])
 
     def _head(self, guess: Array, rank: int) -> Array:
-        # No eigenvector can hide from the leading coordinates and the guess together.
+        # The leading coordinates and the guess together miss no eigenvector.
         return eye_like(guess, guess.shape[0], min(rank + 5, self.size))
 
     def _corrections(self, R: Array, values: Array, c: float) -> Array:
@@ -122,7 +122,7 @@ class DiagonalGram(Gram):
 
 
 def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Array]) -> Gram:
-    """G of a problem, decomposed unless that would take too long; `times` is F ↦ G·F in float64."""
+    """Return G of a problem, decomposed unless that takes too long; `times` is F ↦ G·F in float64."""
     data = arrays.data
     size = min(data.shape)
     if size <= (options.lpgd_sparse_gram if data.is_sparse else options.lpgd_gram):
@@ -132,7 +132,7 @@ def gram_of(arrays: LiftedArrays, options: Options, times: Callable[[Array], Arr
 
 
 def _orthonormal_outside(basis: Array, fresh: Array) -> Array:
-    """An orthonormal basis of what `fresh` adds to the orthonormal columns of `basis`."""
+    """Return an orthonormal basis of the part of `fresh` outside the orthonormal columns of `basis`."""
     xp = namespace(fresh)
     for _ in range(2):
         norms = column_norms(fresh)

@@ -46,19 +46,19 @@ def solve(
 ) -> Solution:
     """Minimise F over all points of low rank, by the paper's Algorithm 1.
 
-    The steps are θ ← Π_r(Π_Θ(θ − τ∇_θF)), γ ← Π_Θ(γ − τ∇_γF), and the iterates those of the paper for F in
-    the user's units. With sample weights w the samples of B (and of A in the feature model) are measured in
-    units of √w, so that weight 2 is the same as the sample twice.
+    The steps are θ ← Π_r(Π_Θ(θ − τ∇_θF)), γ ← Π_Θ(γ − τ∇_γF). The iterates are those of the paper for F in
+    the user's units. With sample weights w, the samples of B (and of A in the feature model) are in units of
+    √w, so a weight of 2 is equivalent to the sample twice.
 
     Parameters
     ----------
     problem : Problem
-        What is minimised.
+        The problem to minimise.
     rank : int
         Number of factors.
     step_size : float or {"auto"}
-        τ, or "auto": 1/L, with which no step increases F unless there is a constraint; a larger one
-        inside the theorem's window may, where the model is not of rank r (docs/errata.md §9).
+        τ. "auto" is 1/L, with which no step increases F if there is no constraint. A larger step inside the
+        theorem's window may increase F, if the model is not of rank r (docs/errata.md §9).
     max_iter : int, optional
         1000 if None; with `tol` = 0 exactly that many.
     tol : float
@@ -74,18 +74,18 @@ def solve(
     callback : callable, optional
         ``(iteration, objective) -> True`` to stop.
     compress : bool, optional
-        Whether to work in the coordinates of X's singular vectors; None: where Θ allows it (no
-        constraint, or Frobenius balls on A and B). The iterates are the same.
+        Whether to use the coordinates of X's singular vectors; None: if Θ allows it (no constraint, or
+        Frobenius balls on A and B). The iterates are the same.
 
     Returns
     -------
     solution : Solution
-        Factors in the user's units, and how they were found.
+        Factors in the user's units, history and reason of the end.
 
     Notes
     -----
-    With a Θ that does not allow it, θ is a dense array of the size of X. Π_r comes last, so that the answer
-    may lie outside Θ; `Solution.violation` and the reason say by how much.
+    If Θ does not allow it, θ is a dense array of the size of X. Π_r is the last operation, so the result may
+    lie outside Θ. `Solution.violation` and the reason report the distance.
 
     Examples
     --------
@@ -148,10 +148,10 @@ def solve(
 
 
 def default_step(problem: Problem) -> float:
-    """1/L: then Π_r minimises an upper bound of F that touches it at the current point."""
+    """Return 1/L: Π_r then minimises an upper bound of F that equals F at the current point."""
     L = theorem_constants(problem).L
     if math.inf == L:
-        # Of counts it is the L of all activations between 0, where it begins, and those that fit them.
+        # For counts: L over all activations between the start 0 and those that fit the counts.
         Y = problem.arrays().targets
         at_zero = problem.loss.steepest(problem.loss.residual(0.0 * Y, Y), Y)
         L = theorem_constants(problem, steepest=max(problem.steepest, at_zero)).L
@@ -210,10 +210,10 @@ def _product(explicit: ExplicitProblem, theta: Array, rank: int) -> tuple[Array,
 class ExplicitProblem:
     """F as a function of θ = [A, B] and γ, and Π_Θ for a set on (A, B, γ).
 
-    θ is N × (κ + other), seen from the search side, in the user's units. A set receives A (p, κ) in the
-    filter model and (n, κ) in the feature model, B (n, p) and γ (q, κ). With sample weights the distance
-    counts sample i w_i times: to entrywise sets that makes no difference, rotation invariant ones are applied
-    to samples in units of √w, and for others the set's own projection is taken as it is.
+    θ is N × (κ + other), with the search side in rows, in the user's units. A set receives A (p, κ) in the
+    filter model and (n, κ) in the feature model, B (n, p) and γ (q, κ). With sample weights, the distance
+    counts sample i w_i times. For entrywise sets this makes no difference. Rotation invariant sets are
+    applied to samples in units of √w, and for other sets the projection ignores the weights.
     """
 
     def __init__(self, arrays: LiftedArrays, constraint: ConvexSet) -> None:
@@ -248,7 +248,7 @@ class ExplicitProblem:
     def _project(
         self, point: tuple[Array, Array, Array], constraint: ConvexSet
     ) -> tuple[Array, Array, Array]:
-        """Π_Θ of (A, B, γ) with the samples in units of √w."""
+        """Return Π_Θ of (A, B, γ) with the samples in units of √w."""
         root = self.arrays.root_weight
         if root is None:
             return tuple(constraint.project(point))

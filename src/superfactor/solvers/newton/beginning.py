@@ -21,7 +21,7 @@ from superfactor.subspace.newton_model import elimination_pays
 
 
 def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = None) -> State:
-    """The first state of a search; from where another one ended, if that is given."""
+    """Return the first state of a search, or the stored state of an earlier one in `beginning`."""
     dimension = min(problem.shape)
     whole = dimension <= max(4 * rank, problem.options.whole_range)
     held: Vectors | None = None
@@ -46,7 +46,7 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
             restore_random(run.rng, beginning.random)
     elif elimination_pays(inside):
         point = inside.polish(inside.leading(), max_iter=30, tol=1e-10)
-    elif problem.model.labels_leave_range:  # and where to depends on what is left of them
+    elif problem.model.labels_leave_range:  # where to depends on the residuals
         point = inside.polish(inside.leading(), max_iter=6, tol=1e-3)
     else:
         none = problem.zeros(inside.rank, problem.n_outputs)
@@ -62,7 +62,7 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
 
 
 def _leading_subspace(problem: Problem, rank: int, whole: bool, run: Run) -> Basis:
-    """The whole range of X when that is small, its top otherwise: as it is, or by a block-Krylov space."""
+    """Return the whole range of X if that is small, otherwise its leading part by a block-Krylov space."""
     model, gram = problem.model, problem.feature_gram
     if not whole and gram is None:
         return leading_basis(problem, 4 * rank, 2 * rank + 10, run.rng, max(8, rank // 2))
@@ -74,7 +74,7 @@ def _leading_subspace(problem: Problem, rank: int, whole: bool, run: Run) -> Bas
 
 
 def _resumed_subspace(problem: Problem, beginning: Beginning) -> tuple[Basis, Vectors | None]:
-    """The subspace of another search, and what of it its point's W spans."""
+    """Return the subspace of an earlier search, and the vectors that span W of its point."""
     grown, held = problem.model.resumed(problem.side, beginning.loadings, beginning.tall)
     basis = Basis.empty(problem)
     for T in grown:
@@ -83,7 +83,7 @@ def _resumed_subspace(problem: Problem, beginning: Beginning) -> tuple[Basis, Ve
 
 
 def with_label_directions(state: State) -> State:
-    """S enlarged by where the labels pull: ΦᵀE and, if G has more to say of it, a short Krylov chain."""
+    """Return S extended by the gradient of the loss, ΦᵀE, and by a short Krylov chain of G from it."""
     problem, basis = state.problem, state.basis
     model = problem.model
     if state.whole and not model.labels_leave_range:
@@ -100,25 +100,25 @@ def with_label_directions(state: State) -> State:
 
 @dataclass(frozen=True)
 class Beginning:
-    """Where a search may begin."""
+    """The stored state from which a search may begin."""
 
-    loadings: Array  # (p, k), of the subspace W of a point, then of the directions beside it
+    loadings: Array  # (p, k), of the subspace W of a point, then of the other directions
     beta: Array  # (r, κ), (q, κ) of the point
     gamma: Array
-    tall: Array | None = None  # W (n, r) where the search side is the samples, if it is known
-    phase: str = GROWING  # how far the search had come
+    tall: Array | None = None  # W (n, r) if the search side is the samples and W is known
+    phase: str = GROWING  # phase of the search
     random: str | None = None  # the state of its random numbers
 
     @classmethod
     def of(cls, state: State) -> Beginning:
-        """What a search of a like problem needs to go on from here."""
+        """Return what a search of a similar problem needs to continue from this state."""
         frame = state.inside.frame(state.point)
         V = namespace(frame.W).concat([frame.W, frame.complement], axis=1)
         return cls(state.basis.loadings @ V, frame.beta, state.point.gamma)
 
     @classmethod
     def from_arrays(cls, stored: Mapping[str, Any], problem: Problem) -> Beginning:
-        """What `arrays` gave, in the place of the problem's own arrays."""
+        """Return the result of `arrays` on the device of the problem's own arrays."""
         like = problem.like
         return cls(
             wide(stored["vectors"]),
@@ -131,7 +131,7 @@ class Beginning:
 
 
 def arrays(state: State, random: str) -> dict[str, Any]:
-    """All of it by name, for a file; `random` is the generator's, from where other starts draw."""
+    """Return the state by name, for a file; `random` is the generator's state before other starts."""
     begin, frame = Beginning.of(state), state.inside.frame(state.point)
     stored: dict[str, Any] = {
         "vectors": begin.loadings,
@@ -147,8 +147,8 @@ def arrays(state: State, random: str) -> dict[str, Any]:
 
 
 def writing_to(checkpoint: Checkpoint, rng: np.random.Generator) -> Callable[[State, bool], None]:
-    """An observer of a search that writes its states into a file, when it is time or they are important."""
-    begun: list[str] = []  # the generator once the search has begun: other starts draw from here on
+    """Return an observer of a search that writes states to a file, if it is time or they are important."""
+    begun: list[str] = []  # the generator's state after the beginning, from which other starts draw
 
     def observe(state: State, important: bool) -> None:
         if not begun:
@@ -159,9 +159,9 @@ def writing_to(checkpoint: Checkpoint, rng: np.random.Generator) -> Callable[[St
 
 
 def fingerprint(problem: Problem, rank: int) -> dict[str, Any]:
-    """What tells this problem from others: its weights, its sizes and some sums over its samples."""
+    """Return what identifies this problem: weights, sizes and some sums over the samples."""
     labels, covariates, rows = problem.samples.sum(Block.digest)
-    xi, lam = problem.users_weights  # since errors show them
+    xi, lam = problem.users_weights  # in the user's units, since errors show them
     return {
         "model": problem.model.name,
         "n_components": rank,
@@ -172,7 +172,7 @@ def fingerprint(problem: Problem, rank: int) -> dict[str, Any]:
         "unit of X": problem.scale,
         "digest of loss": problem.loss.digest(problem.n_outputs),
         "loss of a constant": problem.null_loss,
-        "digest of X": float(rows),  # standardised data has the same sum of squares, whatever it is
+        "digest of X": float(rows),  # all standardised data of this shape have the same sum of squares
         "digest of y": [float(x) for x in labels],
         "digest of covariates": [float(x) for x in covariates],
         "penalties of the covariates": [float(x) for x in problem.covariate_ridge],
@@ -180,12 +180,12 @@ def fingerprint(problem: Problem, rank: int) -> dict[str, Any]:
 
 
 def random_state(rng: np.random.Generator) -> str:
-    """The state of a generator as text."""
+    """Return the state of a generator as text."""
     return json.dumps(rng.bit_generator.state)
 
 
 def restore_random(rng: np.random.Generator, state: str) -> None:
-    """Put a generator of the same kind back into that state; others stay as they are."""
+    """Restore the state of a generator of the same kind; do nothing for other kinds."""
     found = json.loads(state)
     if found["bit_generator"] == rng.bit_generator.state["bit_generator"]:
         rng.bit_generator.state = found

@@ -1,4 +1,4 @@
-"""The state of a long fit in a file: complete or not there, and of no use to any other problem."""
+"""The file with the state of a long fit. It is always complete, and valid for one problem only."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from superfactor._files import replacing
 
 FORMAT = 1
 _HEADER = "superfactor_checkpoint"
-# Sums over samples come out a little different on other devices and numbers of threads.
+# Sums over samples differ slightly between devices and numbers of threads.
 _TOLERANCE = 1e-9
-# However slow the disk, a fit spends no more than this share of its time on writing.
+# Largest share of time that a fit spends on writing.
 _SHARE = 0.1
 
 
 class Checkpoint:
-    """One .npz of plain arrays, written whole under another name and then renamed, so many seconds apart.
+    """One .npz of plain arrays, written at intervals of `interval` seconds to a temporary file and renamed.
 
-    `fingerprint` tells this problem from others. Whether the file can be written is checked at once.
+    `fingerprint` identifies the problem. Whether the file can be written is checked at once.
     """
 
     path: Path
@@ -37,13 +37,13 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: Mapping[str, Any], interval: float = 10.0):
         self.path = Path(path)
         self.interval = interval
-        # As they come back from the file: tuples are lists there.
+        # In the form that is read from the file, where tuples are lists.
         self.fingerprint: dict[str, Any] = json.loads(json.dumps(dict(fingerprint)))
         self._next = time.monotonic() + interval
         self._check_place()
 
     def load(self) -> dict[str, np.ndarray] | None:
-        """The state of the fit that was interrupted; None where there is no file yet."""
+        """Return the state of the interrupted fit; None if there is no file yet."""
         if not self.path.exists():
             return None
         state = self._read()
@@ -59,12 +59,12 @@ class Checkpoint:
         return state
 
     def _read(self) -> dict[str, Any]:
-        """Everything in the file; nothing where it is of another kind."""
+        """Return the content of the file; empty for a file of another kind."""
         try:
             with open(self.path, "rb") as file:
                 begins = file.read(2)
                 file.seek(0)
-                if begins != b"PK":  # as every .npz does
+                if begins != b"PK":  # the first bytes of every .npz
                     return {}
                 with np.load(file, allow_pickle=False) as content:
                     return {name: content[name] for name in content.files}
@@ -83,11 +83,11 @@ class Checkpoint:
         arrays[_HEADER] = np.asarray(header)
         try:
             with replacing(self.path) as part, open(part, "wb") as file:
-                # A file, since NumPy would add .npz to a name without it.
+                # A file object, since NumPy adds .npz to other names.
                 np.savez(file, **arrays)
         except OSError as error:
             warnings.warn(
-                f"{self._error(f'cannot be written ({error.strerror or error}); the fit goes on')}",
+                f"{self._error(f'cannot be written ({error.strerror or error}); the fit continues')}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -123,7 +123,7 @@ class Checkpoint:
 
 
 def _plain(name: str, value: Any) -> np.ndarray:
-    """A value as an array that needs no pickle."""
+    """Return a value as an array that can be stored without pickle."""
     array = np.asarray(value if isinstance(value, int | float | str) else to_numpy(value))
     if array.dtype.hasobject:
         raise TypeError(f"checkpoint: {name} is {type(value).__name__}; arrays, numbers or str")
@@ -131,7 +131,7 @@ def _plain(name: str, value: Any) -> np.ndarray:
 
 
 def _agree(a: Any, b: Any) -> bool:
-    """Equal, floats to `_TOLERANCE`; lists and dicts entry by entry."""
+    """Return whether values are equal, floats up to `_TOLERANCE`; lists and dicts entry by entry."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(_agree, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -142,10 +142,10 @@ def _agree(a: Any, b: Any) -> bool:
 
 
 def _difference(name: str, there: dict[str, Any], here: dict[str, Any]) -> str:
-    """In words; the numbers of a digest say nothing to anybody."""
+    """Return the difference in words, without the meaningless numbers of digests."""
     if name.startswith("digest of "):
         return f"other {name.removeprefix('digest of ')}"
-    return f"{name} is {_shown(there, name)} there and {_shown(here, name)} here"
+    return f"{name} is {_shown(there, name)} in the file and {_shown(here, name)} in this fit"
 
 
 def _shown(entries: dict[str, Any], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Descent inside a subspace: Newton where it can be trusted, proximal steps where it cannot. Never uphill."""
+"""Descent inside a subspace: Newton steps if their model is good, otherwise proximal steps."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from superfactor.subspace import Inside, Point
 from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
 
 NO_MINIMUM = (
-    "with lam=0 coefficients grow for ever where classes, or counts of 0, can be told apart: there is no "
-    "minimum, and any lam > 0 has one"
+    "with lam=0 coefficients grow without bound if classes, or counts of 0, are separable: there is no "
+    "minimum; use lam > 0"
 )
-# So many steps in a row may promise no more than the goal without being minimised to the end.
+# Number of consecutive steps that predict at most the goal, without a fully minimised model.
 _BOUND_STEPS = 3
-# A model of F is good where a step falls by what it promised but for this share.
+# A model of F is good if the decrease is the predicted one, up to this share.
 _GOOD_MODEL = 0.1
-# Steps that may still lower the reconstruction where the loss has no minimum.
+# Most steps that lower the reconstruction if the loss has no minimum.
 _LAST_STEPS = 25
 
 
 @dataclass(frozen=True)
 class Stride:
-    """How far steps go: the length η of proximal steps, and the trust region of Newton's.
+    """Lengths of steps: η of proximal steps, and the trust region of Newton steps.
 
-    η grows while the objective falls, up to 1/(2λ), where the step is the certificate's own
-    eigenproblem, and falls back to 1/L_A, where descent is certain.
+    η increases while the objective decreases, up to 1/(2λ), where the step solves the eigenproblem of the
+    certificate. It is reset to 1/L_A, where descent is guaranteed.
     """
 
     eta: float  # eta, shortest, longest: η and its limits
@@ -43,7 +43,7 @@ class Stride:
 
     @staticmethod
     def of(problem: Problem) -> Stride:
-        """To begin with."""
+        """Return the initial lengths."""
         alpha = 1.0 if problem.steepest == math.inf else problem.steepest
         bend = alpha * problem.largest_weight * problem.model.feature_bound(problem.squared_norm)
         shortest = 1 / (2 * problem.lam + bend + 1e-300)
@@ -54,23 +54,23 @@ class Stride:
 
 @dataclass(frozen=True)
 class Descended:
-    """Where a descent ended."""
+    """Result of a descent."""
 
     point: Point
-    # About how much lower the subspace goes: the last predicted decrease, or what the last step gained
+    # Estimate of the remaining decrease: the last predicted one, or that of the last step
     left: float
     stride: Stride
 
 
 def slack(inside: Inside, point: Point) -> float:
-    """What rounding may add to F."""
+    """Return the rounding error of F."""
     return float(16 * inside.problem.epsilon * abs(point.F))
 
 
 def proximal(
     inside: Inside, point: Point, stride: Stride, monitor: Monitor, polish: int = 8
 ) -> tuple[Point, Stride]:
-    """One proximal step with the best (β, γ) for its subspace; the point itself if nothing falls."""
+    """Take a proximal step with the best (β, γ) for its subspace; the point stays if F does not fall."""
     gradient, A, eta = inside.gradient(point), point.W @ point.beta, stride.eta
     while True:
         W = inside.proximal_subspace(point, eta, gradient)
@@ -81,7 +81,7 @@ def proximal(
             break
         eta /= 4
     monitor.record(min(new.F, point.F), eta, "proximal")
-    mapping = inside.mapping_norm(point, new, eta)  # of the trial, also where nothing falls
+    mapping = inside.mapping_norm(point, new, eta)  # of the trial step, even if F does not fall
     stride = replace(stride, eta=min(2 * eta, stride.longest), mapping=mapping)
     return (new if new.F <= point.F else point), stride
 
@@ -89,12 +89,12 @@ def proximal(
 def newton(
     inside: Inside, point: Point, stride: Stride, monitor: Monitor
 ) -> tuple[Point, NewtonStep, float, Stride] | None:
-    """A joint Newton step: the new point, the step and the length used; None where nothing falls."""
+    """Take a joint Newton step: return the new point, the step and its length; None if F does not fall."""
     step = newton_step(inside, point, stride.radius)
     if step is None:
         return None
     t = 1.0
-    if step.length is None:  # an exact step knows no trust region
+    if step.length is None:  # an exact step has no trust region
         norm = math.sqrt(frobenius2(step.T))
         t = min(1.0, 1 / norm) if norm > 0 else 1.0
     for _ in range(4):
@@ -113,14 +113,14 @@ def newton(
 
 
 def trusted(radius: Any, length: Any, promised: Any, fallen: Any) -> Any:
-    """The next radius of a trust region (infinite before the first step): by how well the model predicts."""
+    """Return the next radius of a trust region, from how well the model predicts; infinite at first."""
     radius = np.where(np.isfinite(radius), radius, length)
     wider = np.where((fallen > 0.75 * promised) & (length > 0.8 * radius), 2.5 * radius, radius)
     return np.where(fallen >= 0.25 * promised, wider, 0.25 * length)
 
 
 def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
-    """Leave a saddle (docs/method.md §6): turn one direction of W into its complement where F curves down."""
+    """Leave a saddle (docs/method.md §6): rotate a direction of W along negative curvature."""
     frame = inside.frame(point)
     if frame.rest.shape[0] == 0:
         return point
@@ -141,10 +141,10 @@ def escape(inside: Inside, point: Point, monitor: Monitor) -> Point:
 
 
 def _left_after(step: NewtonStep, t: float, promised: float, fallen: float, noise: float) -> float:
-    """About how much lower F goes after a step: what it promised, or less where its model was good.
+    """Estimate the remaining decrease of F after a step: the predicted one, or less if its model was good.
 
-    Of a whole exact step s the model lacks the third derivative, F‴s³/6 = fallen − promised. That leaves
-    the slope F‴s²/2, and with a curvature of 2·promised/s² a fall of (9/4)(fallen − promised)²/promised.
+    The model of a full exact step s omits the third derivative, F‴s³/6 = fallen − promised. The remaining
+    slope is F‴s²/2. With a curvature of 2·promised/s², the decrease is (9/4)(fallen − promised)²/promised.
     """
     off = abs(promised - fallen)
     if step.length is not None or step.saddle or t < 1 or promised <= 0 or off > _GOOD_MODEL * promised:
@@ -166,7 +166,8 @@ def descend(
 ) -> Descended:
     """Descend until what is left inside the subspace is below `goal`; `reached` is called with every point.
 
-    That is `seen` by a step that promises no more, or judged from how good the model of the last one was.
+    With `seen`, the last step must predict no more than `goal`; otherwise the accuracy of the last model is
+    used to estimate what is left.
     """
     last, left, far, bound = math.inf, math.inf, 0, 0
     for _ in range(limit):
@@ -186,7 +187,7 @@ def descend(
             left = promised if seen else _left_after(step, t, promised, fallen, slack(inside, point))
             if left <= goal and not step.saddle:
                 break
-            # A small trust region shows little of what is left.
+            # In a small trust region the prediction underestimates what is left.
             bound = bound + 1 if promised <= goal else 0
             slow = 0.1 * promised >= fallen
             if step.length is None:
@@ -196,7 +197,7 @@ def descend(
             if falling and bound <= _BOUND_STEPS:
                 continue
             stride, bound = replace(stride, radius=math.inf), 0
-        # Newton is not to be trusted here: eigenvectors settle nearly degenerate directions.
+        # Newton steps fail or are slow: a proximal step resolves nearly degenerate directions.
         point, stride = proximal(inside, point, stride, monitor, polish)
         left = start.F - point.F
         if left <= 0.1 * goal:

@@ -24,7 +24,7 @@ from superfactor.solvers.newton.starts import effort_named, other_starts, ridge_
 from superfactor.solvers.newton.state import GROWING, HeldState, Run, State
 from superfactor.subspace.newton_model import elimination_pays
 
-# From the ridge solution so many steps are taken, unless one shows before that they lead no lower.
+# Most steps from the ridge solution; fewer if it becomes clear that F gets no lower.
 _STEPS = 6
 
 
@@ -39,32 +39,32 @@ def solve_path(
     search: str = "auto",
     shared: Vectors | None = None,
 ) -> Iterator[Solution]:
-    """The solutions of `problem` at each pair (ξ, λ) of `weights`, in their order.
+    """Yield the solutions of `problem` at each pair (ξ, λ) of `weights`, in this order.
 
     Parameters
     ----------
     problem : Problem
-        Stated at any ξ and at a λ > 0.
+        A problem with any ξ and λ > 0.
     rank : int
         Number of factors.
     weights : iterable of pairs (ξ, λ)
-        In the user's units; neighbours should be alike, and large λ first is easiest.
+        In the user's units. Neighbours should be similar; large λ first is fastest.
     tol : float, default=1e-8
         As in `solve`.
     max_iter : int, optional
         As in `solve`, for each pair.
     random_state : int, Generator or None, default=0
-        Draws what is random.
+        Source of random numbers.
     search : {"off", "auto", "thorough"}, default="auto"
         As in `solve`.
     shared : directions, optional
-        Of the compact problem, as of `ridge_ladder`: all pairs look for their solutions in these too.
+        Directions of the compact problem, as from `ridge_directions`, that the basis of every pair contains.
 
     Yields
     ------
     solution : Solution
-        One for each pair. One that is not proven optimal waits for the next pair's, from whose subspace it
-        may be found lower.
+        One per pair. A solution that is not proven optimal is yielded after the next pair is solved: the
+        subspace of the next pair may lead to a lower objective.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def solve_path(
     waiting: Waiting | None = None
     last_row: dict[float, HeldState] = {}  # the state reached at the same λ and the ξ before
     effort = effort_named(search)
-    home: State | None = None  # where every pair begins, but for the subspace of its neighbour
+    home: State | None = None  # the first state, whose basis every pair begins with
     for xi, lam in weights:
         here = problem.compact.restated(xi, lam)
         monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter)
@@ -115,20 +115,20 @@ def solve_path(
 
 @dataclass(frozen=True)
 class Waiting:
-    """An answer that is not proven, until its next neighbour on the path has one too."""
+    """A state that is not proven optimal, kept until the next pair of the path is solved."""
 
     state: State
     run: Run
 
     def compared(self, problem: Problem, rank: int, later: State, home: State) -> Solution:
-        """The solution; from the neighbour's subspace, if that is lower here."""
+        """Return the solution, from the neighbour's subspace if that gives a lower F."""
         state = self.state
         state = lower_from(state, reweighted(later, home, state.problem), self.run)
         return solution(problem, rank, state, self.run.monitor)
 
 
 def lower_from(state: State, neighbour: State, run: Run) -> State:
-    """A state, or where a neighbour's subspace leads at the same weights, if it is lower there at once."""
+    """Return a state, or one from a neighbour's subspace at the same weights if its F is lower."""
     inside, old = neighbour.inside, neighbour.point
     if run.monitor.stopped:
         return state
@@ -140,7 +140,7 @@ def lower_from(state: State, neighbour: State, run: Run) -> State:
 
 
 def with_directions(state: State, shared: Vectors | None) -> State:
-    """A beginning in a basis with these directions too, and room for as many more as without."""
+    """Return a first state in a basis extended by these directions; its capacity grows by as many."""
     if shared is None or state.whole:
         return state
     basis, _ = state.basis.extended(shared)
@@ -149,10 +149,10 @@ def with_directions(state: State, shared: Vectors | None) -> State:
 
 
 def reweighted(state: State, home: State, problem: Problem) -> State:
-    """The same subspace and point of the same data at other weights; the point is not yet evaluated there.
+    """Return the subspace and point at other weights, where the point is not evaluated yet.
 
-    In the basis that the path began with, where this one has grown, or lost of it: what one pair asked for,
-    others would pay for.
+    If the basis has lost vectors or gained many, the first basis of the path is used: directions that one
+    pair needed would slow down the others.
     """
     began, now = home.basis.size, state.basis.size
     if not began <= now <= began + 2 * state.rank:
@@ -162,7 +162,7 @@ def reweighted(state: State, home: State, problem: Problem) -> State:
 
 
 def from_neighbour(state: State, run: Run) -> State:
-    """From the point of other weights; if its end is not proven, from the ridge solution too, if cheap."""
+    """Return the result from the point of other weights; if not proven, also from the ridge solution."""
     inside, old = state.inside, state.point
     if not elimination_pays(inside):
         return rounds(replace(state, point=inside.at(old.W, old.beta, old.gamma)), run)
@@ -177,7 +177,7 @@ def from_neighbour(state: State, run: Run) -> State:
     state = replace(state, point=start)
     for _ in range(_STEPS):
         state = descended(state, run, 0.1 * goal, limit=1)
-        if first.F - goal <= state.point.F - 10 * state.left:  # it cannot get below any more
+        if first.F - goal <= state.point.F - 10 * state.left:  # F cannot get lower than that
             return state.back_to(first)
     state = rounds(state, run)
     return state.back_to(first) if first.F <= state.point.F else state

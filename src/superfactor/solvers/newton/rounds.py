@@ -1,8 +1,8 @@
 """Rounds: descent inside a subspace, a bound on what lies outside, and growth where the bound is large.
 
-(1) Second-order descent inside a subspace S of the search side, (2) the residual of the full problem
-outside S, (3) short Krylov chains that enlarge S where the residual is large: block Davidson, carried
-over from eigenproblems (docs/method.md §11). Where S is the whole range of X the rounds end at once.
+Each round consists of (1) second-order descent inside a subspace S of the search side, (2) the residual of
+the full problem outside S, (3) short Krylov chains that enlarge S where the residual is large. This is block
+Davidson, known from eigenproblems (docs/method.md §11). If S is the whole range of X, the rounds end at once.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from superfactor.spectrum import ritz_corrections
 from superfactor.subspace import Basis, Frame, Inside, Point, selector
 
 MAX_ROUNDS = 60
-# Of the largest: smaller values of the reconstruction's curvature count as this.
+# Curvatures of reconstruction below this share of the largest are raised to it.
 _LEAST_RITZ = 1e-6
 
 
 def rounds(state: State, run: Run) -> State:
-    """Descend inside S, bound what lies outside, enlarge S: until the bound is below the tolerance."""
+    """Descend inside S, bound what lies outside and enlarge S, until the bound is below the tolerance."""
     enough = "the objective can fall by no more than the tolerance"
     estimate = 0.1 * state.supervised
     flat, previous, final, added = 0, math.inf, False, 1
@@ -36,7 +36,7 @@ def rounds(state: State, run: Run) -> State:
         if run.monitor.stopped:
             return replace(state, reason=str(run.monitor.stop_reason), converged=False)
         if added == 0 and state.left <= goal and before - state.point.F <= tight:
-            return replace(state, reason=enough, converged=True)  # the residual is what it was
+            return replace(state, reason=enough, converged=True)  # the residual has not changed
         outside = 0.0 if state.whole else float(state.basis.D[-1, -1])
         found = residual(state.inside, state.point, outside)
         estimate = found.total
@@ -59,7 +59,7 @@ def rounds(state: State, run: Run) -> State:
 
 
 def descended(state: State, run: Run, goal: float, limit: int = 100, seen: bool = True) -> State:
-    """Return the state after a descent inside its subspace; other starts are not observed before they end."""
+    """Return the state after a descent inside its subspace; only growing searches are observed in between."""
 
     def reached(point: Point) -> None:
         run.observe(replace(state, point=point), False)
@@ -79,20 +79,20 @@ def descended(state: State, run: Run, goal: float, limit: int = 100, seen: bool 
 
 @dataclass(frozen=True)
 class Residual:
-    """What the full problem still asks for outside the basis (docs/method.md §11, multiplied by ξ)."""
+    """The residual of the full problem outside the basis (docs/method.md §11, multiplied by ξ)."""
 
     frame: Frame
     vectors: Vectors  # (N, r): (I − SSᵀ)[ξGW − ½ΦᵀEβᵀ], one column per direction of the frame
-    bounds: Array  # (r,): |R_i|²/(ξ(ritz_i − rest₁)), how far F may fall along each
+    bounds: Array  # (r,): |R_i|²/(ξ(ritz_i − rest₁)), possible decrease of F along each
 
     @property
     def total(self) -> float:
-        """How far F may fall in all."""
+        """Possible decrease of F in total."""
         return float(namespace(self.bounds).sum(self.bounds))
 
 
 def residual(inside: Inside, point: Point, outside: float) -> Residual:
-    """The residual at a point; `outside` is about the largest value of the spectrum outside the basis."""
+    """Return the residual at a point; `outside` is about the largest eigenvalue outside the basis."""
     problem, basis = inside.problem, inside.basis
     xp, frame = namespace(point.W), inside.frame(point)
     pulled = problem.model.pulled(problem.side, basis.design, point.coef)
@@ -100,7 +100,7 @@ def residual(inside: Inside, point: Point, outside: float) -> Residual:
     size = xp.sqrt(xp.clip(xp.linalg.diagonal(gram), 0.0, None))
     gap = frame.ritz - (float(frame.rest[0]) if frame.rest.shape[0] else 0.0)
     if float(gap[-1]) <= 0:
-        # Nothing is certifiable: a local estimate, half the distance to the spectrum outside.
+        # No bound is possible: a local estimate is half the distance to the spectrum outside.
         floor = 0.5 * (frame.ritz - outside)
         gap = xp.where(gap > 0, gap, xp.where(floor > gap, floor, gap))
     gap = problem.xi * gap
@@ -108,9 +108,9 @@ def residual(inside: Inside, point: Point, outside: float) -> Residual:
 
 
 def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which directions need a Krylov chain, and how long: about one product per decimal digit.
+    """Return the directions that need a Krylov chain, and its length: about one product per decimal digit.
 
-    Longer chains are wasted before the nonlinearity has settled, so a round aims at estimate^1.5.
+    Longer chains are useless while the point still changes much, so a round aims at estimate^1.5.
     """
     b = to_numpy(bounds)
     estimate = float(b.sum())
@@ -123,10 +123,10 @@ def chain_lengths(bounds: Array, goal: float, scale: float) -> tuple[np.ndarray,
 
 
 def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
-    """A basis that reaches where the residual is large, and how many vectors it gained.
+    """Return a basis extended where the residual is large, and the number of new vectors.
 
-    Where every sample has a curvature of its own on the search side, residuals divided by it are nearly where
-    the minimum lies; elsewhere Krylov chains lead there. A full basis keeps its best.
+    If every sample has its own curvature on the search side, residuals divided by it point close to the
+    minimum; otherwise Krylov chains do. A full basis keeps its best directions.
     """
     divided = state.problem.curves_by_sample
     if divided:
@@ -149,10 +149,11 @@ def enlarged(state: State, found: Residual, run: Run) -> tuple[State, int]:
 
 
 def softened(basis: Basis, coef: Array, found: Residual, active: np.ndarray) -> Vectors:
-    """Residuals R (n, r) divided, sample by sample, by the curvature outside the basis but for that of G.
+    """Return residuals R (n, r) divided, sample by sample, by the curvature outside the basis without G.
 
-    That is 2ξ·diag(ritz) + βH_iβᵀ, H_i the loss's. With the directions b of its mean, in which H_i counts by
-    its diagonal alone, this takes an (r, r) system in all; exact for one output.
+    This curvature is 2ξ·diag(ritz) + βH_iβᵀ, H_i that of the loss. In the eigenvectors of ββᵀ, scaled by
+    ritz, only the diagonal of βH_iβᵀ is used, so one (r, r) decomposition serves all samples. Exact for one
+    output.
     """
     assert isinstance(found.vectors, Tall)
     problem, ritz = basis.problem, found.frame.ritz
@@ -168,7 +169,7 @@ def softened(basis: Basis, coef: Array, found: Residual, active: np.ndarray) -> 
 
 
 def with_chains(basis: Basis, coef: Array, found: Residual, active: np.ndarray, depth: np.ndarray) -> Basis:
-    """Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from the active residuals of a point."""
+    """Extend the basis by Krylov chains of 2ξ(ritz_i − G) + |β_i|²·(loss Hessian) from active residuals."""
     frame, design = found.frame, basis.design
     xp = namespace(frame.ritz)
     T = found.vectors.combined(selector(frame.ritz, active, found.vectors.columns))
@@ -187,6 +188,6 @@ def with_chains(basis: Basis, coef: Array, found: Residual, active: np.ndarray, 
 
 
 def thick_restart(state: State) -> State:
-    """S ← W and the leading directions of its complement."""
+    """Restrict S to W and the leading directions of its complement."""
     rank, outputs = state.rank, min(state.problem.n_outputs, state.rank)
     return state.restarted(min(2 * rank + 10, state.capacity - 2 * outputs - 1))

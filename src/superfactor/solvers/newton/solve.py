@@ -1,4 +1,4 @@
-"""The default solver: joint Newton in a growing subspace, with several starts where nothing is proven.
+"""The default solver: joint Newton in a growing subspace, with other starts if optimality is not proven.
 
     begin → rounds → other starts → finish → solution
 
@@ -28,9 +28,9 @@ from superfactor.solvers.newton.state import FINISHED, Run, State
 from superfactor.subspace.newton_model import elimination_pays, newton_step
 
 DEFAULT_ITERATIONS = 500
-# A search among some of the samples only has to be as good as they are.
+# Accuracy of a search among some of the samples: limited by the sampling error.
 _SUBSAMPLE_TOL, _SUBSAMPLE_ITERATIONS = 1e-4, 100
-# Steps by products after all that were needed.
+# Additional truncated steps at the end.
 _LAST_STEPS = 2
 
 
@@ -51,31 +51,31 @@ def solve(
     Parameters
     ----------
     problem : Problem
-        What is minimised.
+        The problem to minimise.
     rank : int
         Number of factors.
     tol : float, default=1e-8
-        Relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
+        Tolerance relative to F − ξΣ_{i>r}σ_i², the part of the objective that supervision can change.
     max_iter : int, optional
         500 if None.
     random_state : int, Generator or None, default=0
-        Draws what is random.
+        Source of random numbers.
     search : {"off", "auto", "thorough"}, default="auto"
-        An answer that the duality gap does not prove optimal is compared with other starts: "auto" spends on
-        them about what the first answer took, "thorough" many times that, "off" nothing. Where samples are
-        many, a share of them is searched first, and other starts are tried among these only.
+        Effort for other starts, if the duality gap does not prove the first answer optimal. "auto" takes
+        about as long as the first answer, "thorough" many times as long, "off" tries none. With many samples,
+        the search begins with a subsample, and tries other starts on this subsample only.
     callback : callable, optional
         ``(iteration, objective) -> True`` to stop.
     checkpoint : path, optional
-        The state of the search is written to this file from time to time; where it is there already, the
-        search goes on from it.
+        The search writes its state to this file from time to time. If the file exists, the search continues
+        from it.
     codes : bool, default=True
-        Without, the solution has none of the samples' codes.
+        Whether the solution includes the codes of the samples.
 
     Returns
     -------
     solution : Solution
-        Factors in the user's units, and how they were found.
+        Factors in the user's units, history and reason of the end.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def solve(
     """
     monitor = Monitor(DEFAULT_ITERATIONS if max_iter is None else max_iter, callback, True)
     rng = np.random.default_rng(random_state)
-    compact = problem.compact  # one large product, which BLAS may share among its threads
+    compact = problem.compact  # one large product, which uses all threads of BLAS
     with one_blas_thread:
         run = Run(tol, rng, monitor, compact.samples.operations)
         state = searched(compact, rank, run, effort_named(search), checkpoint)
@@ -101,7 +101,7 @@ def solve(
 def searched(
     problem: Problem, rank: int, run: Run, effort: Effort | None, path: str | os.PathLike[str] | None = None
 ) -> State:
-    """The whole search; without an effort, from one start."""
+    """Return the final state of the search; without an effort, from one start."""
     checkpoint = None if path is None else Checkpoint(path, fingerprint(problem, rank))
     stored = None if checkpoint is None else checkpoint.load()
     share, beginning = problem.subsample_share(), None
@@ -111,7 +111,7 @@ def searched(
         beginning = _beginning_of_some(problem.subsampled(share), rank, run, effort)
     if checkpoint is not None:
         run = replace(run, observe=writing_to(checkpoint, run.rng))
-    # Polished before anybody looks: of residuals that are not exact the gap says little.
+    # Polished before the gap is computed, which needs exact residuals to be tight.
     state = _polished(rounds(begin(problem, rank, run, beginning), run), run)
     done = beginning is not None and beginning.phase == FINISHED
     ended = done or run.monitor.stopped or share is not None
@@ -134,7 +134,7 @@ def _beginning_of_some(problem: Problem, rank: int, run: Run, effort: Effort | N
 
 
 def finish(state: State, run: Run) -> State:
-    """The last digits of a polished state: W too, beyond what F itself can show."""
+    """Return a polished state with W accurate to the last digits, beyond the accuracy of F."""
     inside, point = state.inside, state.point
     if run.monitor.stopped:
         return state
@@ -145,7 +145,7 @@ def finish(state: State, run: Run) -> State:
     noise = slack(inside, point)
     last, stride = proximal(inside, point, state.stride, run.monitor)
     point = last if point.F - noise > last.F else point
-    # One step more squares what error is left in W.
+    # One more step squares the remaining error of W.
     step = newton_step(inside, point)
     sharpened = replace(state, point=point, stride=stride)
     if step is not None and not step.saddle and step.decrease <= sharpened.goal(run.tol):
@@ -155,8 +155,9 @@ def finish(state: State, run: Run) -> State:
 
 
 def _polished(state: State, run: Run) -> State:
-    """With the best β and γ for its subspace, where Newton systems are cheap; otherwise after some more
-    truncated steps, each of which leaves a tenth of the error.
+    """Return the state with the best β and γ for its subspace, if Newton systems are cheap.
+
+    Otherwise after more truncated steps, each of which reduces the error to a tenth.
     """
     inside, point, stride = state.inside, state.point, state.stride
     if elimination_pays(inside):
@@ -170,7 +171,7 @@ def _polished(state: State, run: Run) -> State:
 
 
 def solution(problem: Problem, rank: int, state: State, monitor: Monitor, codes: bool = True) -> Solution:
-    """The state of a search in the compact problem as an answer in the user's units."""
+    """Return the solution in the user's units, from the state of a search in the compact problem."""
     point, basis, samples = state.point, state.basis, state.problem.samples
     atoms = wide(problem.expand(basis.loadings @ point.W))
     gram = point.W.T @ basis.D @ point.W
@@ -180,7 +181,7 @@ def solution(problem: Problem, rank: int, state: State, monitor: Monitor, codes:
         turn = point.W @ turned.codes_turn
         rows = cast(samples.stack(Block.codes, basis.features.place, turn), problem.like)
     parts = (turned.components, turned.beta, point.gamma, turned.code_sizes)
-    like = problem.like  # what is fitted is in the user's library and place
+    like = problem.like  # results are in the user's library and on the user's device
     components, beta, gamma, sizes = (cast(moved(x, like), like) for x in parts)
     sizes = more_columns(sizes[None, :], rank - int(sizes.shape[0]))[0, :]
     alone = namespace(point.W).concat([point.W @ point.beta, 0 * point.gamma])

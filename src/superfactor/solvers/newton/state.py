@@ -1,4 +1,4 @@
-"""The state of a search: a value. Every phase of the solver takes one and returns another."""
+"""The immutable state of a search. Every phase of the solver takes one and returns another."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from superfactor.solution import Monitor, OtherStarts
 from superfactor.solvers.newton.descent import Stride
 from superfactor.subspace import Basis, Inside, Point
 
-# Phases of a search, as a checkpoint names them.
+# Phases of a search, as stored in a checkpoint.
 GROWING, RESTARTING, FINISHED = "growing", "restarting", "finished"
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a search is run with."""
+    """Settings of a search."""
 
     tol: float  # relative to what supervision can change
     rng: np.random.Generator  # draws starts
-    monitor: Monitor  # keeps the history, and says when to stop
-    begun: float = 0.0  # operations that had been asked of the samples when the search began
+    monitor: Monitor  # stores the history and decides when to stop
+    begun: float = 0.0  # operation count of the samples when the search began
     # Called with each state, and whether it must be stored in any case
     observe: Callable[[State, bool], None] = lambda state, important: None
 
 
 @dataclass(frozen=True)
 class State:
-    """Where a search stands."""
+    """State of a search."""
 
     inside: Inside  # the problem inside the current subspace
     point: Point  # the best one there
-    stride: Stride  # how long proximal steps are by now
-    floor: float  # bound(0) inside the subspace, what reconstruction alone must cost
+    stride: Stride  # current lengths of steps
+    floor: float  # bound(0) inside the subspace, the lowest cost of reconstruction alone
     whole: bool  # whether the subspace is the whole range of X
-    capacity: int  # how many it may have
-    phase: str = GROWING  # how far the search has come
-    searched: OtherStarts | None = None  # other starts that it has been compared with
-    # left, reason, converged: about how much lower F can get inside the subspace, why the rounds ended, and
-    # whether their tolerance was met
+    capacity: int  # largest dimension of the subspace
+    phase: str = GROWING  # current phase of the search
+    searched: OtherStarts | None = None  # other starts that the point has been compared with
+    # left, reason, converged: estimate of the remaining decrease of F inside the subspace, why the rounds
+    # ended, and whether the tolerance was reached
     left: float = math.inf
     reason: str = ""
     converged: bool = False
@@ -64,26 +64,26 @@ class State:
 
     @property
     def supervised(self) -> float:
-        """F − bound(0), what supervision can change; separable classes may send it to zero, so not quite."""
+        """F − bound(0), what supervision can change; at least a small positive number."""
         change = float(self.point.F - self.floor)
         return max(change, self.inside.least_change(change))
 
     def goal(self, tol: float) -> float:
-        """tol times what supervision can change, but not below the noise of F itself."""
+        """Return tol times what supervision can change, but at least the rounding error of F."""
         return float(max(tol * self.supervised, 16 * self.problem.epsilon * abs(self.point.F)))
 
     def proven(self, tol: float) -> bool:
-        """Whether the duality gap inside the subspace says that nothing lower is there."""
+        """Return whether the duality gap inside the subspace proves the point optimal up to tol."""
         return self._gap <= 10 * self.goal(tol) + 5e-7 * self.supervised
 
     @cached_property
     def _gap(self) -> float:
         return self.inside.duality_gap(self.point)
 
-    # --- the same search, seen in another subspace ----------------------------------------------------------
+    # --- the same search in another subspace ----------------------------------------------------------------
 
     def in_basis(self, basis: Basis) -> State:
-        """The same point in a basis that has grown."""
+        """Return the same point in an extended basis."""
         if basis is self.basis:
             return self
         inside = Inside(basis, self.rank)
@@ -92,11 +92,11 @@ class State:
             inside=inside,
             floor=min(self.floor, inside.pca_value),
             point=inside.embedded(self.point),
-            stride=replace(self.stride, radius=math.inf),  # another subspace, another metric
+            stride=replace(self.stride, radius=math.inf),  # the metric depends on the subspace
         )
 
     def restarted(self, keep: int) -> State:
-        """The same point in so many directions: its own, and the leading ones of its complement."""
+        """Return the point in `keep` directions: its own, and the leading ones of its complement."""
         frame = self.inside.frame(self.point)
         V = namespace(frame.W).concat([frame.W, frame.complement[:, : max(keep - self.rank, 0)]], axis=1)
         inside = Inside(self.basis.turned(V), self.rank)
@@ -104,11 +104,11 @@ class State:
         return replace(self, inside=inside, point=point)
 
     def held(self) -> HeldState:
-        """The point with its W in full coordinates, to outlive changes of the basis."""
+        """Return the point with W as vectors, independent of the basis."""
         return HeldState(self, self.basis.S.combined(self.point.W))
 
     def back_to(self, held: HeldState) -> State:
-        """An earlier point in today's basis, which grows where it must, with what was known of it."""
+        """Return an earlier state in the current basis, which is extended if necessary."""
         basis, _ = self.basis.extended(held.W)
         inside = self.inside if basis is self.basis else Inside(basis, self.rank)
         old = held.state
@@ -120,7 +120,7 @@ class State:
 
 @dataclass(frozen=True)
 class HeldState:
-    """A state, and the subspace of its point as vectors of the search side."""
+    """A state with the subspace of its point as vectors of the search side."""
 
     state: State
     W: Vectors
