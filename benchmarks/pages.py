@@ -142,10 +142,9 @@ def _times_a_pipeline(row: Row) -> str:
 
 
 def _searches(rows: list[Row]) -> Table:
-    head = ["samples × features, y", "search", "grid search", "times", "its score", "the grid search's"]
+    head = ["samples × features, y", "search", "grid search", "its score", "the grid search's"]
     return head, [
         [row["table"], seconds(row["seconds"]), seconds(row["grid search s"])]
-        + [ratio(row["seconds"], row["grid search s"])]
         + [f"{row[key]:.3f}" for key in ("score", "grid search score")]
         for row in rows
     ]
@@ -258,19 +257,17 @@ def _guided(rows: list[Row]) -> Table:
 
 
 def _scale_memory(rows: list[Row]) -> Table:
-    keys = ("anonymous MB, less codes and y", "resident MB, less codes and y", "codes and y MB", "scratch MB")
-    head = ["storage", "n", "peak", "mapped pages included", "codes and y", "temporary files"]
+    keys = ("anonymous MB, less codes and y", "resident MB, less codes and y", "scratch MB")
+    head = ["storage", "n", "peak, MB", "with mapped pages", "temporary files"]
     sizes = [row for row in rows if "n" in row]
-    return head, [
-        [row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f} MB" for key in keys)] for row in sizes
-    ]
+    return head, [[row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f}" for key in keys)] for row in sizes]
 
 
 def _scale_gpu(rows: list[Row]) -> Table:
-    head = ["arrays", "type", "model", "fit", "with certificate", "objective against float64"]
+    head = ["arrays", "type", "model", "fit, s", "with certificate", "objective against float64"]
     return head, [
         [row["library"], row["type"], row["model"]]
-        + [f"{text(row[key])} s" if key in row else "" for key in ("s without certificate", "s")]
+        + [text(row[key]) if key in row else "" for key in ("s without certificate", "s")]
         + [_apart(row)]
         for row in rows
     ]
