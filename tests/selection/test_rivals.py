@@ -64,7 +64,7 @@ def test_many_samples_are_tuned_until_the_likelihood_falls(monkeypatch):
     )
     found = rivals.rival_rows(*given)
     for name, P in every.items():
-        np.testing.assert_array_equal(found[name], P)
+        np.testing.assert_allclose(found[name], P, atol=2e-3)  # from another start
     assert Classes.strengths[-1] not in asked
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from joblib import cpu_count, parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
@@ -18,10 +22,13 @@ from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import nested_scores
 from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.judging.verdict import too_few
+from superfactor.selection.rows.blocks import has_large_folds
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
 
 FOLDS = 5
+# Folds of a large table to work on at once: each has its own copy of the rows.
+MOST_FOLDS = 2
 # Into so many parts groups are cut at most, to hold out some of them.
 PARTS = 20
 # What to do about a class with too few samples.
@@ -119,7 +126,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
     own = None if groups is None else groups[has_value(y)]
     if min(outcome.sizes(target.truth, own)) < outcome.fewest_units:
         return None, too_few(outcome, target, own)
-    with as_user_error(), few_threads(X):
+    with as_user_error(), folds_at_once(X):
         found = nested_scores(
             # The folds inside are drawn for each part, and fewer.
             clone(learned.search).set_params(cv=None),
@@ -138,13 +145,26 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
 
 def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -> None:
     """Fit a search to X (n, p) and y (n, …), calling ``progress(done, total)``."""
-    with as_user_error(), few_threads(X):
+    with as_user_error(), folds_at_once(X):
         search.on_progress(progress).fit(X, y, groups=groups)
 
 
 def few_threads(X: Any) -> Any:
     """One thread for the linear algebra of small X (n, p), as a context."""
     return _arrays.few_threads(X.shape)
+
+
+@contextmanager
+def folds_at_once(X: Any) -> Iterator[None]:
+    """Work on two folds of a large table X (n, p) at once, one thread each; as `few_threads` otherwise."""
+    n_jobs = min(MOST_FOLDS, cpu_count())
+    if sp.issparse(X) or not has_large_folds(X.shape) or n_jobs == 1:
+        with few_threads(X):
+            yield
+        return
+    # Products with tall X take no less time with two threads. Threads share X, processes would not.
+    with _arrays.one_blas_thread, parallel_config("threading", n_jobs=n_jobs):
+        yield
 
 
 def split(samples: Study, settings: Settings) -> tuple[Any, Any]:

@@ -63,6 +63,8 @@ def rival_rows(
     size = spectra.deviation()
     # As many as every fold allows; where fewer, the last ranks are the same.
     most = max(1, min(RANKS[-1], *(len(fit) - 1 for fit, _ in inner), width))
+    axes_of = {number: spectra.axes(number, most) for number in (*range(len(inner)), None)}
+    del spectra  # it may hold several matrices of products
     C = dense(inside[:, width:])
     mean, spread = C.mean(axis=0), C.std(axis=0)
 
@@ -85,8 +87,8 @@ def rival_rows(
         exposures = outcome.exposures(fold.asked)
         return found if exposures is None else (exposures * rows for rows in found)
 
-    def pca(fold: _Fold, stop: int | None) -> Iterable[Any]:
-        centre, axes = spectra.axes(fold.number, most)
+    def pca(fold: _Fold, tried: slice) -> Iterable[Any]:
+        centre, axes = axes_of[fold.number]
         axes = axes.astype(inside.dtype, copy=False)
 
         def scores(rows: Any) -> Any:
@@ -102,7 +104,7 @@ def rival_rows(
         known = scores(inside)  # once for both parts
         A = known if fold.fit is None else known[fold.fit]
         B = scores(outside) if fold.score is None else known[fold.score]
-        return fitted(fold, A, B, penalties[:stop])
+        return fitted(fold, A, B, penalties[tried])
 
     def ridge(first: int, strengths: tuple[float, ...]) -> Any:
         """On the columns from the first on."""
@@ -113,10 +115,10 @@ def rival_rows(
                 return beside(rows if at is None else rows[at])
             return scaled(rows, copied=False) if at is None else scaled(rows[at], copied=True)
 
-        def method(fold: _Fold, stop: int | None) -> Iterable[Any]:
+        def method(fold: _Fold, tried: slice) -> Iterable[Any]:
             A = of(inside, fold.fit)
             B = of(outside, None) if fold.score is None else of(inside, fold.score)
-            return fitted(fold, A, B, penalties[:stop])
+            return fitted(fold, A, B, penalties[tried])
 
         return method
 
@@ -131,13 +133,17 @@ def rival_rows(
         for number, (fit, score) in enumerate(inner):
             fold = _Fold(number, fit, score, truth[fit], truth[score])
             for name, method in methods.items():
-                each = (outcome.likelihood(fold.asked, P) for P in method(fold, None))
+                each = (outcome.likelihood(fold.asked, P) for P in method(fold, slice(None)))
                 found = _until_falling(each, rising[name]) if name in rising else list(each)
                 likelihoods[name] += np.array(found)
         best = {name: int(np.argmax(each)) for name, each in likelihoods.items()}
         fold = _Fold(None, None, None, truth, asked)
-        # A regression may begin where the one before it ended; those behind the best nobody asks for.
-        return {name: list(method(fold, best[name] + 1))[-1] for name, method in methods.items()}
+        # A regression may begin where the one before it ended, which saves little if samples are many.
+        first = dict(best) if rising else dict.fromkeys(best, 0)
+        return {
+            name: list(method(fold, slice(first[name], best[name] + 1)))[-1]
+            for name, method in methods.items()
+        }
 
 
 def _until_falling(likelihoods: Iterable[float], count: int) -> list[float]:
@@ -190,7 +196,7 @@ class _SpectraOfSums(_Spectra):
         each = np.sort(np.concatenate([score for _, score in inner]))
         once = len(each) == n and bool(np.all(each == np.arange(n)))
         self._whole = reduce(add, self._parts) if once else _Sums.of(X)
-        self._others = _Sums.of(strangers)
+        self._others = _Sums.of(strangers) if len(strangers) else None
 
     def deviation(self) -> float:
         gram = self._whole.gram
@@ -201,7 +207,7 @@ class _SpectraOfSums(_Spectra):
         if number is not None:
             fit = self._inner[number][0]
             sums = sums - self._parts[number] if self._apart[number] else _Sums.of(self._X[fit])
-        return (sums + self._others).axes(most)
+        return (sums if self._others is None else sums + self._others).axes(most)
 
 
 def _spectra(X: Any, strangers: Any, inner: Any) -> _Spectra:
@@ -230,7 +236,7 @@ class _Sums:
 
     def axes(self, most: int) -> tuple[Any, Any]:
         mean = self.total / self.n
-        around = self.gram - self.n * np.outer(mean, mean)
+        around = self.gram - np.outer(self.n * mean, mean)
         if len(mean) <= _ALL_AXES:
             return mean, np.linalg.eigh(around)[1][:, ::-1][:, :most]
         return mean, randomized_svd(around, most, random_state=0)[0]

@@ -25,9 +25,14 @@ def fold_type(X: Any, preprocess: str | None) -> Any:
     Single precision needs standardized columns, whose unit no longer matters, and n ≥ p. Folds of wide tables
     are compressed, which needs all digits.
     """
-    n, p = X.shape
-    single = preprocess == "standardize" and n >= p and n * p >= LARGE
+    single = preprocess == "standardize" and has_large_folds(X.shape)
     return np.dtype(np.float32) if single else X.dtype
+
+
+def has_large_folds(shape: tuple[int, int]) -> bool:
+    """Return whether dense X (n, p) has folds that keep its columns, and many values."""
+    n, p = shape
+    return n >= p and n * p >= LARGE
 
 
 def taken(X: Any, train: Any, test: Any, scaler: Any, weight: Any, dtype: Any) -> tuple[Any, Any]:
