@@ -1,4 +1,4 @@
-"""Small data sets the estimator tests share."""
+"""Small data sets for the tests of estimators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def small(n=40, p=6, classes=2, seed=0):
 
 
 def outcome(estimator, y):
-    """Labels as y of an estimator: as they are, or as events at times that come sooner for higher labels."""
+    """Return labels as y of an estimator: unchanged, or as events that are earlier for higher labels."""
     if estimator is not SMFSurvival:
         return y
     time = 3.0 - np.asarray(y) / (1 + np.max(y)) + 0.5 * np.random.default_rng(0).random(len(y))
@@ -31,7 +31,7 @@ def outcome(estimator, y):
 
 
 def patients(n=60, p=5, seed=0, ties=True):
-    """X (n, p), y (n, 2) of events and times of people observed for a while, covariates (n, 2)."""
+    """X (n, p), y (n, 2) of events and times with censoring, covariates (n, 2)."""
     rng = np.random.default_rng(seed)
     X, covariates = rng.standard_normal((n, p)), rng.standard_normal((n, 2))
     risk = X[:, 0] - 0.7 * X[:, 1] + 0.5 * covariates[:, 0]
@@ -43,6 +43,6 @@ def patients(n=60, p=5, seed=0, ties=True):
 
 
 def structured(y):
-    """The same y as scikit-survival has it."""
+    """Return y in the form of scikit-survival."""
     dtype = [("status", bool), ("days", float)]
     return np.array([(bool(event), time) for event, time in y], dtype=dtype)

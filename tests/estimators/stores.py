@@ -9,7 +9,7 @@ N, P = 1100, 12
 
 
 def numbers(n=N, p=P, seed=0):
-    """X (n, p) whose last columns, the small ones, say most about the scores (n, 4); covariates (n, 2)."""
+    """X (n, p) whose last, small columns determine most of the scores (n, 4); covariates (n, 2)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p)) * np.linspace(3, 0.5, p)
     Z = rng.standard_normal((n, 2))

@@ -63,7 +63,9 @@ def test_labels_must_be_labels_and_targets_numbers():
         SMFClassifier().fit(X, y, sample_weight=y)
     with pytest.raises(ValueError, match="continuous"):
         SMFClassifier().fit(X, X[:, 0])
-    with pytest.raises(TypeError, match=r"y: labels of one kind .* are required, got int, str; make"):
+    with pytest.raises(
+        TypeError, match=r"y: labels of one sortable type are required, got int, str; convert"
+    ):
         SMFClassifier().fit(X, np.array(["a", 1] * 20, dtype=object))
     with pytest.raises(
         ValueError, match=r"y: 2(\.0)? in column 1; each of several columns is a yes/no label"
@@ -143,7 +145,7 @@ def test_columns_and_covariates_keep_their_names():
 
 
 @pytest.mark.parametrize("asarray", LIBRARIES)
-def test_bad_arrays_of_other_libraries(asarray):
+def test_invalid_arrays_of_other_libraries(asarray):
     for bad, message in [
         (changed(X, 0, np.nan), "contains NaN or infinity"),
         (X[0], "Expected 2D array"),
@@ -160,14 +162,14 @@ def test_bad_arrays_of_other_libraries(asarray):
 
 
 class Annotated:
-    """What anndata.AnnData looks like from outside."""
+    """An object with the attributes of anndata.AnnData."""
 
     X = X
     obs = pd.DataFrame({"y": y})
 
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, SMFClassifierCV])
-def test_annotated_data_are_refused_with_what_to_pass(estimator):
+def test_error_for_anndata_names_what_to_pass(estimator):
     expected = r"^X: Annotated holds .*; superfactor\.anndata\.tl\.smf\(.*, or pass adata\.X as X .* as y$"
     with pytest.raises(TypeError, match=expected):
         estimator().fit(Annotated(), "y")
@@ -176,15 +178,15 @@ def test_annotated_data_are_refused_with_what_to_pass(estimator):
         fitted.predict(Annotated())
 
 
-def test_a_table_may_have_columns_of_these_names():
+def test_a_table_may_have_columns_named_obs_and_X():
     table = pd.DataFrame(X).set_axis(["X", "obs", *(f"x{j}" for j in range(X.shape[1] - 2))], axis=1)
     assert SMFClassifier().fit(table, y).n_features_in_ == X.shape[1]
 
 
 @pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegressor, SMFClassifierCV, SMFRegressorCV])
-def test_what_is_no_target_of_these(estimator):
-    with pytest.raises(ValueError, match=r"^y='status': one value a sample .*table\['status'\]\)$"):
+def test_invalid_targets(estimator):
+    with pytest.raises(ValueError, match=r"^y='status': one value per sample .*table\['status'\]\)$"):
         estimator().fit(pd.DataFrame(X), "status")
     times = np.array([(True, 1.5)] * 40, dtype=[("event", bool), ("time", float)])
-    with pytest.raises(ValueError, match=r"one value a sample .*\['event', 'time'\].* SMFSurvival$"):
+    with pytest.raises(ValueError, match=r"one value per sample .*\['event', 'time'\].* SMFSurvival$"):
         estimator().fit(X, times)

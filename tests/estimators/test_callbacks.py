@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, where the installed version has them."""
+"""scikit-learn's callbacks, if the installed version has them."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ callback = pytest.importorskip("sklearn.callback", reason="scikit-learn without 
 
 
 class Recorder:
-    """Writes down what it is told; stops after `stop_at` iterations."""
+    """Records its calls; stops after `stop_at` iterations."""
 
     def __init__(self, stop_at=None):
         self.stop_at = stop_at
@@ -39,7 +39,7 @@ class Recorder:
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_callbacks_see_every_iteration(estimator):
+def test_callbacks_are_called_at_every_iteration(estimator):
     recorder = Recorder()
     fitted = estimator(lam=0.01).set_callbacks(recorder).fit(X, outcome(estimator, y))
     assert recorder.objectives == fitted.history_["objective"]
@@ -61,7 +61,7 @@ def test_callbacks_stop_early(solver):
     assert np.all(np.isfinite(stopped.predict_proba(X)))
 
 
-def test_callbacks_are_torn_down_when_a_fit_fails():
+def test_callbacks_end_if_a_fit_fails():
     recorder = Recorder()
     with pytest.raises(ZeroDivisionError):
         SMFClassifier().set_callbacks(recorder, Failing()).fit(X, y)

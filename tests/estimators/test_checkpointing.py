@@ -1,4 +1,4 @@
-"""`checkpoint=`: a fit that was broken off goes on where it was, and ends where it would have ended."""
+"""The parameter `checkpoint`: an interrupted fit resumes and has the result of an uninterrupted one."""
 
 import math
 import re
@@ -22,7 +22,7 @@ LAM = {"filter": 100.0, "feature": 0.5}
 
 
 def numbers(seed=0):
-    """X (N, P) whose small columns matter, four classes, covariates (N, 2)."""
+    """X (N, P) with predictive small columns, four classes, covariates (N, 2)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N, P)) * np.linspace(3, 0.5, P)
     Z = rng.standard_normal((N, 2))
@@ -43,7 +43,7 @@ class Broken(Exception):
 
 
 class Listener:
-    """Does something when iteration `at` has ended."""
+    """Runs an action after iteration `at`."""
 
     def __init__(self, at, act):
         self.at, self.act = at, act
@@ -69,7 +69,7 @@ def raise_broken():
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    """Written at every step, and blocks of 256 rows."""
+    """Checkpoints at every step, and blocks of 256 rows."""
     eager = partial(checkpoint.Checkpoint, interval=0.0)
     # The package's own `solve` is the function.
     solving = import_module("superfactor.solvers.newton.solve")
@@ -106,7 +106,7 @@ def interrupted(fit, how, at, data, y):
         ("error", SMFRegressor, "filter", "source"),
     ],
 )
-def test_resumed_fits_end_where_others_do(how, estimator, model, place, tmp_path):
+def test_resumed_fits_have_the_same_result(how, estimator, model, place, tmp_path):
     X, y, _ = numbers()
     data, path = kept(X, place), tmp_path / "fit.npz"
     whole = make(estimator, model).fit(data, y)
@@ -129,7 +129,7 @@ def test_resumed_fits_end_where_others_do(how, estimator, model, place, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_broken_off_again_and_again_where_nothing_is_proven(tmp_path):
+def test_repeated_interruptions_without_a_proof(tmp_path):
     X, y, _ = numbers()
     options = {"model": "filter", "lam": 20.0}
     whole = make(SMFClassifier, **options).fit(X, y)
@@ -144,8 +144,8 @@ def test_broken_off_again_and_again_where_nothing_is_proven(tmp_path):
     assert found.objective_ == pytest.approx(whole.objective_, rel=1e-9)
 
 
-def test_begun_in_memory_and_resumed_from_a_source(tmp_path):
-    """The file is of the problem, not of the way X is kept."""
+def test_resume_from_a_source_of_rows(tmp_path):
+    """The file depends on the problem, not on how X is stored."""
     model = "filter"
     X, y, Z = numbers()
     weight = np.random.default_rng(3).uniform(0.5, 2, N)
@@ -190,13 +190,13 @@ def permuted(X, y, Z):
 
 
 def standardised(X, y, Z):
-    """Of the same sum of squares as before."""
+    """Changed data with the same sum of squares."""
     other = np.random.default_rng(9).standard_normal(X.shape)
     return {"X": other * np.sqrt(np.sum(X**2) / np.sum(other**2))}
 
 
 OTHERS = [
-    (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[350, 280\] there and \[350, 279\]"),
+    (lambda X, y, Z: {"X": X[:, 1:]}, r"shape of X is \[350, 280\] in the file and \[350, 279\]"),
     (lambda X, y, Z: {"X": 1.001 * X}, "sum of squares of X is"),
     (permuted, "other X"),
     (standardised, "other X"),
@@ -212,7 +212,7 @@ OTHERS = [
 ]
 
 
-def test_another_problem_is_refused_in_one_line(tmp_path):
+def test_checkpoint_of_another_problem_is_refused(tmp_path):
     X, y, Z = numbers()
     path = tmp_path / "fit.npz"
     fit = make(SMFClassifier, "filter", checkpoint=path)
@@ -232,7 +232,7 @@ def test_another_problem_is_refused_in_one_line(tmp_path):
         assert path.read_bytes() == before
 
 
-def test_more_iterations_or_another_tolerance_are_no_other_problem(tmp_path):
+def test_checkpoint_allows_other_tolerance_and_iterations(tmp_path):
     X, y, _ = numbers()
     fit = make(SMFRegressor, "filter", checkpoint=tmp_path / "fit.npz")
     with pytest.warns(ConvergenceWarning):
@@ -273,7 +273,7 @@ fit.fit(row_blocks(sys.argv[1] + "/x.npy"), y)
 
 
 @pytest.mark.slow
-def test_a_process_that_was_killed(tmp_path):
+def test_resume_after_a_killed_process(tmp_path):
     model = "feature"
     X, y, _ = numbers()
     np.save(tmp_path / "x.npy", X)

@@ -1,4 +1,4 @@
-"""Which columns of X are what: the attributes and methods that tables, plots and reports rely on."""
+"""Roles and names of columns: attributes and methods that tables, plots and reports use."""
 
 import numpy as np
 import pandas as pd
@@ -86,7 +86,7 @@ def test_without_covariates_nothing_is_copied():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("unit", [1.0, 1e6], ids=["unit", "million"])
-def test_shares_add_up_to_what_all_factors_reconstruct(model, unit):
+def test_shares_add_up(model, unit):
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     lam = 0.1 * (unit**2 if model == "filter" else 1.0)  # the same problem in other units
     fit = SMFClassifier(3, model=model, xi=0.1 / unit**2, lam=lam).fit(unit * X, y, sample_weight=weight)
@@ -97,7 +97,7 @@ def test_shares_add_up_to_what_all_factors_reconstruct(model, unit):
     np.testing.assert_allclose(fit.explained_variance_ratio_.sum(), 1 - left / whole, rtol=1e-8)
 
 
-def test_shares_without_supervision_are_those_of_the_svd():
+def test_shares_without_supervision_equal_the_svd():
     fit = SMFRegressor(3, xi=1e6).fit(X, y)
     sigma = np.linalg.svd(X, compute_uv=False)
     np.testing.assert_allclose(fit.explained_variance_ratio_, sigma[:3] ** 2 / (sigma**2).sum(), rtol=1e-6)

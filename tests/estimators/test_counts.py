@@ -1,4 +1,4 @@
-"""Counts: `SMFRegressor(loss="poisson")` against scikit-learn's Poisson regression; exposures; refusals."""
+"""Counts: `SMFRegressor(loss="poisson")` compared with scikit-learn; exposures; errors."""
 
 import warnings
 
@@ -20,7 +20,7 @@ def observed():
     return X, exposure, rng.poisson(exposure * np.exp(0.4 * X @ rng.standard_normal(6)))
 
 
-def test_without_reconstruction_it_is_ridge_poisson_regression(observed):
+def test_without_reconstruction_equals_ridge_poisson_regression(observed):
     X, exposure, y = observed
     seen, lam = np.column_stack([X[:, :2], exposure, X[:, 2:]]), 0.7
     ours = SMFRegressor(6, loss="poisson", xi=1e-8, lam=lam, exposure_column=2, tol=1e-12).fit(seen, y)
@@ -66,19 +66,19 @@ def test_samples_without_weight_need_no_exposure(observed):
         ({"exposure_column": 6, "covariate_columns": [6]}, "a column has one role"),
     ],
 )
-def test_what_is_refused(observed, parameters, said):
+def test_invalid_input(observed, parameters, said):
     X, exposure, y = observed
     with pytest.raises(ValueError, match=said):
         SMFRegressor(**{"loss": "poisson", **parameters}).fit(np.column_stack([X, exposure]), y)
 
 
 @pytest.mark.parametrize(("y", "said"), [(-1.0, "negative"), (0.0, "all of them are 0")])
-def test_what_are_no_counts(y, said):
+def test_invalid_counts(y, said):
     with pytest.raises(ValueError, match=said):
         SMFRegressor(loss="poisson").fit(np.eye(5), np.full(5, y))
 
 
-def test_labels_are_no_counts_and_counts_are_doubted(observed):
+def test_warning_for_labels_that_look_like_counts(observed):
     X, _, y = observed
     for load in (load_digits, load_wine, load_iris):
         assert not looks_like_counts(load().target)

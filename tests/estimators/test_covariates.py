@@ -1,4 +1,4 @@
-"""Words and gaps in covariates: the same fit as with indicators made by hand, in X and beside it."""
+"""Categories and missing values in covariates, compared with explicit indicators, in X and in covariates."""
 
 import warnings
 
@@ -28,20 +28,20 @@ GIVEN = pd.DataFrame(
 )
 Y = np.where(X["gene0"] + (GIVEN["sex"] == "F") + 0.05 * (GIVEN["age"] - 60) > 0.4, "ill", "well")
 NAMES = ["age", "sex=F", "site=a", "site=b", "smoker=True"]
-# Numbers with gaps: the age of every fifth is not known.
+# Numbers with missing values: the age of every fifth sample is not known.
 NUMBERS = pd.DataFrame({"age": GIVEN["age"].where(np.arange(N) % 5 > 0), "bmi": RNG.normal(26, 3, N)})
 MEDIAN = NUMBERS["age"].median()
 
 
 def by_hand(given=GIVEN):
-    """Indicators as scikit-learn makes them, the references left out."""
+    """Indicators by scikit-learn, without the reference levels."""
     words = given[["sex", "site", "smoker"]].astype(str)
     encoder = OneHotEncoder(drop=["M", "c", "False"], sparse_output=False)
     return np.c_[given["age"], encoder.fit_transform(words)]
 
 
 def filled(numbers=NUMBERS):
-    """The median in the gaps, and where they are."""
+    """Return numbers with missing values replaced by the median, and an indicator of them."""
     return np.c_[numbers["age"].fillna(MEDIAN), numbers["age"].isna(), numbers["bmi"]].astype(float)
 
 
@@ -61,7 +61,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_words_beside_x_are_indicators(kind):
+def test_categories_in_covariates_are_indicators(kind):
     given = KINDS[kind](GIVEN)
     expected = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=by_hand())
     fit = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=given)
@@ -83,7 +83,7 @@ def test_words_beside_x_are_indicators(kind):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "array", "polars"])
-def test_words_inside_x_are_indicators(kind):
+def test_categories_in_x_are_indicators(kind):
     both = pd.concat([GIVEN[["sex"]], X, GIVEN[["smoker", "age", "site"]]], axis=1)
     table = KINDS[kind](both)
     named = hasattr(table, "columns")
@@ -102,7 +102,7 @@ def test_words_inside_x_are_indicators(kind):
     assert list(both["sex"][:3]) == list(GIVEN["sex"][:3])  # the table is left as it was
 
 
-def test_gaps_beside_x_take_the_median_and_an_indicator():
+def test_missing_covariates_get_median_and_indicator():
     y = X["gene0"] + (Y == "ill")
     model = SMFRegressor(2, **PARAMS).fit(X, y, covariates=NUMBERS)
     expected = SMFRegressor(2, **PARAMS).fit(X, y, covariates=filled())
@@ -116,7 +116,7 @@ def test_gaps_beside_x_take_the_median_and_an_indicator():
 
 
 @pytest.mark.parametrize("kind", ["frame", "objects", "single"])
-def test_gaps_in_columns_of_x(kind):
+def test_missing_values_in_columns_of_x(kind):
     both = pd.concat([NUMBERS[["age"]], X, NUMBERS[["bmi"]]], axis=1)
     columns, dtype = [0, 7], np.float64
     if kind == "frame":
@@ -137,14 +137,14 @@ def test_gaps_in_columns_of_x(kind):
     pd.testing.assert_frame_equal(pd.DataFrame(both), pd.DataFrame(kept))  # nothing changed in place
 
 
-def test_gaps_that_fit_has_not_seen_take_the_median_and_are_said():
+def test_new_missing_values_get_the_median_with_a_warning():
     numbers = NUMBERS.fillna(50.0)
     inside = pd.concat([X, numbers], axis=1)
     beside = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=numbers)
     within = SMFClassifier(2, covariate_columns=["age", "bmi"], **PARAMS).fit(inside, Y)
     gone = numbers.assign(bmi=numbers["bmi"].where(numbers.index != 7))
     full = numbers.assign(bmi=gone["bmi"].fillna(numbers["bmi"].median()))
-    said = "column 'bmi': the median stands in for missing values; fewer than 5 were missing at fit"
+    said = "column 'bmi': the median replaces missing values; fewer than 5 were missing at fit"
     with pytest.warns(UserWarning, match=f"covariates: {said}"):
         found = beside.predict_proba(X, covariates=gone)
     np.testing.assert_allclose(found, beside.predict_proba(X, covariates=full), rtol=1e-12)
@@ -153,7 +153,7 @@ def test_gaps_that_fit_has_not_seen_take_the_median_and_are_said():
     np.testing.assert_allclose(found, within.predict_proba(pd.concat([X, full], axis=1)), rtol=1e-12)
 
 
-def test_numbers_are_what_they_were():
+def test_numbers_are_unchanged():
     frame = pd.DataFrame({"age": GIVEN["age"], "stage": np.arange(N) % 4})
     fit = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=frame)
     assert fit.covariate_names_.tolist() == ["age", "stage"] and fit.covariate_levels_ == {}
@@ -182,12 +182,12 @@ def test_numbers_are_what_they_were():
     ],
     ids=str,
 )
-def test_the_reference_is_the_most_frequent_that_is_known(cells, expected):
+def test_reference_is_the_most_frequent_known_level(cells, expected):
     assert CovariateEncoder.learn(pd.DataFrame({"word": list(cells)})).levels[0] == expected
 
 
-def test_few_gaps_have_no_indicator():
-    """Four gaps among words are the reference, four among numbers the median; five have columns."""
+def test_few_missing_values_have_no_indicator():
+    """Four missing values get the reference level or the median; five get an indicator."""
     n = np.arange(len(X))
     for few, expected in ((4, ["age", "sex=M"]), (5, ["age", "age=missing", "sex=M", "sex=(empty)"])):
         table = pd.DataFrame({"age": 50.0 + n % 7, "sex": np.where(n % 3, "F", "M")})
@@ -203,8 +203,8 @@ def test_few_gaps_have_no_indicator():
             assert not said
             continue
         assert said == {
-            "covariates: column 'age': the median stands in for missing values",
-            "covariates: column 'sex': 'F' stands in for missing values",
+            "covariates: column 'age': the median replaces missing values",
+            "covariates: column 'sex': 'F' replaces missing values",
         }
         whole.loc[n < few, "age"], whole.loc[n < few, "sex"] = table["age"].median(), "F"
         other = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=whole)
@@ -234,7 +234,7 @@ def test_whole_numbers_as_categories():
         np.testing.assert_array_equal(fit.predict_proba(X, covariates=same), expected)
 
 
-def test_booleans_are_known_though_they_do_not_occur():
+def test_booleans_have_both_levels():
     given = np.ones((N, 1), dtype=bool)
     fit = SMFClassifier(2, fit_intercept=False, **PARAMS).fit(X, Y, covariates=given)
     assert fit.covariate_names_.tolist() == ["covariate 0=True"]
@@ -266,25 +266,25 @@ def test_codes_of_any_library():
         (["male", "MALE", "Male "] * (N // 3), ": 'MALE', 'Male ' and 'male' differ only in case or"),
         (
             ["unknown", *range(20, N + 19)],
-            r"holds 59 different numbers beside 'unknown'; put numbers there, or leave such samples out "
-            r"\(if the numbers are codes, write them as words, such as 'no. 20'\)",
+            r"holds 59 different numbers and 'unknown'; replace the text by numbers, or leave such samples "
+            r"out \(if the numbers are codes, write them as text, such as 'no. 20'\)",
         ),
         (
             [None, "90+", "?", *(f"{20 + i % 12}.5" for i in range(N - 3))],
-            r"holds 12 different numbers beside '90\+', '\?'; put numbers there, or [^(]*$",
+            r"holds 12 different numbers and '90\+', '\?'; replace the text by numbers, or [^(]*$",
         ),
-        ([f"{i}" for i in range(N)], "holds 60 different numbers as text; give them as numbers"),
+        ([f"{i}" for i in range(N)], "holds 60 different numbers as text; pass them as numbers"),
         (["NA", *(f"{i},5" for i in range(1, N))], "holds numbers with a comma, such as '1,5'; write them"),
     ],
 )
-def test_columns_that_are_no_covariates(column, message):
+def test_invalid_covariates(column, message):
     with pytest.raises(ValueError, match=f"covariates: column 'word' ?{message}"):
         SMFClassifier().fit(X, Y, covariates=GIVEN.assign(word=column))
     with pytest.raises(ValueError, match=f"X: column 'word' ?{message}"):
         SMFClassifier(covariate_columns=["word"]).fit(X.assign(word=column), Y)
 
 
-def test_new_levels_are_named():
+def test_error_names_new_levels():
     beside = SMFClassifier(2, **PARAMS).fit(X, Y, covariates=GIVEN)
     both = pd.concat([X, GIVEN], axis=1)
     inside = SMFClassifier(2, covariate_columns=list(GIVEN), **PARAMS).fit(both, Y)
@@ -301,7 +301,7 @@ def test_new_levels_are_named():
         inside.predict(both[both.columns[::-1]])
 
 
-def test_words_and_gaps_elsewhere_in_x_are_no_covariates():
+def test_text_and_missing_values_in_other_columns_are_refused():
     with pytest.raises(ValueError, match="X: numbers are required"):
         SMFClassifier(covariate_columns=["sex"]).fit(pd.concat([X, GIVEN[["sex", "site"]]], axis=1), Y)
     with pytest.raises(ValueError, match="NaN"):
@@ -320,7 +320,7 @@ def test_in_a_search(preprocess):
     search = SMFClassifierCV(covariate_columns=list(EVERYTHING), **grid).fit(both, Y)
     numbers = np.c_[X, by_hand()[:, 1:], filled()]
     expected = SMFClassifierCV(covariate_columns=range(6, 13), **grid).fit(numbers, Y)
-    # Folds fill gaps by the median of their own training part.
+    # Folds fill missing values with the median of their training part.
     for name in ("mean_test_score", "split0_test_score"):
         np.testing.assert_allclose(search.cv_results_[name], expected.cv_results_[name], rtol=1e-2)
     np.testing.assert_allclose(search.predict_proba(both), expected.predict_proba(numbers), rtol=1e-5)
@@ -336,7 +336,7 @@ def test_in_a_search(preprocess):
         search.predict(both.assign(sex="X"))
 
 
-def test_beside_x_in_a_search_and_in_columns_in_that_of_scikit_learn():
+def test_covariates_in_searches():
     grid = {"n_components": [1, 2], "xi": 0.1, "lam": [0.5, 2.0], "preprocess": "standardize"}
     beside = SMFClassifierCV(**grid).fit(X, Y, covariates=GIVEN)
     expected = SMFClassifierCV(**grid).fit(X, Y, covariates=by_hand())
@@ -349,8 +349,8 @@ def test_beside_x_in_a_search_and_in_columns_in_that_of_scikit_learn():
     np.testing.assert_array_equal(found, cross_val_score(model, np.c_[X, by_hand()], Y, cv=3))
 
 
-def test_units_of_the_effects_behind_a_scaler():
-    """A StandardScaler lets gaps pass: the unit of each number is undone, that of an indicator is 1."""
+def test_units_of_effects_after_a_scaler():
+    """A StandardScaler keeps missing values; units of numbers are restored, those of indicators are 1."""
     both = pd.concat([NUMBERS, X], axis=1)
     smf = SMFClassifier(2, covariate_columns=[0, 1], **PARAMS)
     model = make_pipeline(StandardScaler(), smf).fit(both, Y)
@@ -368,7 +368,7 @@ def test_units_of_the_effects_behind_a_scaler():
     np.testing.assert_allclose((before - model.decision_function(at_median))[gone], coef[1], rtol=1e-6)
 
 
-def test_indicator_columns_leave_the_gaps_of_features():
+def test_indicator_columns_keep_missing_features():
     both = pd.concat([X.mask(X > 1), GIVEN[["sex"]], NUMBERS], axis=1)
     step = IndicatorColumns(["sex", "age", "bmi"]).fit(both)
     out = step.transform(both)

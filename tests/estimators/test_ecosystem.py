@@ -1,4 +1,4 @@
-"""What scikit-learn's machinery asks for: routing, output containers, printing."""
+"""scikit-learn protocols: metadata routing, output containers, printing."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Several yes/no labels at once: y in its forms, gaps, and what a fit is when it is known otherwise."""
+"""Several yes/no labels at once: forms of y, missing entries, and comparisons with other fits."""
 
 import re
 
@@ -27,7 +27,7 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def with_gaps(data):
+def incomplete(data):
     X, Y = data
     Y = Y.astype(float)
     Y[np.random.default_rng(0).random(Y.shape) < 0.2] = np.nan
@@ -45,7 +45,7 @@ def test_full_rank_without_reconstruction_is_logistic_regression_of_each_label(d
     assert model.certificate_.is_global
 
 
-def test_one_flag_without_gaps_is_two_classes(data):
+def test_one_complete_flag_equals_two_classes(data):
     X, Y = data
     for name in ("filter", "feature"):
         fits = [
@@ -56,9 +56,9 @@ def test_one_flag_without_gaps_is_two_classes(data):
         np.testing.assert_allclose(fits[0].factors.gamma, fits[1].factors.gamma, rtol=1e-5)
 
 
-def test_gaps_are_entries_left_out_of_the_loss(with_gaps):
-    """F by a general minimiser over all of A, of the known entries alone."""
-    X, Y = with_gaps
+def test_missing_entries_are_left_out_of_the_loss(incomplete):
+    """F of the known entries by a general minimiser over A."""
+    X, Y = incomplete
     lam, p, kappa = 0.7, X.shape[1], Y.shape[1]
     model = SMFClassifier(p, xi=1e-10, lam=lam, tol=1e-14).fit(X, Y)
     rows, labels = np.nonzero(~np.isnan(Y))
@@ -76,8 +76,8 @@ def test_gaps_are_entries_left_out_of_the_loss(with_gaps):
     np.testing.assert_allclose(model.coef_.T.ravel(), found.x[: p * kappa], atol=1e-5)
 
 
-def test_what_is_in_gaps_and_how_they_are_written_does_not_matter(with_gaps):
-    X, Y = with_gaps
+def test_value_and_form_of_missing_entries_do_not_matter(incomplete):
+    X, Y = incomplete
     plain = SMFClassifier(2).fit(X, Y)
     table = pd.DataFrame(Y, columns=["a", "b", "c"]).astype("boolean")
     written = [
@@ -96,7 +96,7 @@ def test_what_is_in_gaps_and_how_they_are_written_does_not_matter(with_gaps):
     assert plain.classes_.tolist() == [0, 1, 2]
 
 
-def test_a_sample_of_gaps_alone_is_a_sample_without_a_label(data):
+def test_a_sample_without_entries_has_no_label(data):
     X, Y = data
     Y = Y.astype(float)
     Y[:10] = np.nan
@@ -113,7 +113,7 @@ def test_a_sample_of_gaps_alone_is_a_sample_without_a_label(data):
     )
 
 
-def test_shapes_and_what_they_are(data):
+def test_shapes_and_values(data):
     X, Y = data
     model = SMFClassifier(2).fit(X, Y)
     assert (
@@ -130,8 +130,8 @@ def test_shapes_and_what_they_are(data):
     np.testing.assert_allclose(model.class_count_, Y.sum(axis=0))
 
 
-def test_score_counts_samples_of_which_all_is_known(with_gaps):
-    X, Y = with_gaps
+def test_score_uses_complete_samples(incomplete):
+    X, Y = incomplete
     model = SMFClassifier(2).fit(X, Y)
     complete = ~np.isnan(Y).any(axis=1)
     assert model.score(X, Y) == accuracy_score(Y[complete], model.predict(X)[complete])
@@ -153,8 +153,8 @@ def test_columns_in_another_order_are_recognised_by_name(data):
 
 
 @pytest.mark.parametrize("prediction", ["exact", "fast"])
-def test_the_feature_model_compares_both_answers_of_a_label_with_the_others_unknown(with_gaps, prediction):
-    X, Y = with_gaps
+def test_feature_model_compares_both_values_of_a_label(incomplete, prediction):
+    X, Y = incomplete
     model = SMFClassifier(2, model="feature", xi=0.3, lam=0.05, prediction=prediction).fit(X, Y)
     W, beta, b = model.components_.T, model.factor_coef_.T, model.intercept_
     found = model.decision_function(X[:4])
@@ -201,7 +201,7 @@ def test_forms_of_y(data):
     assert one.classes_.tolist() == [0, 1] and one.predict(X).shape == (120,)
 
 
-def test_refusals_in_one_line(data):
+def test_errors_have_one_line(data):
     X, Y = data
     always = Y.copy()
     always[:, 1] = 1
@@ -225,8 +225,8 @@ def test_refusals_in_one_line(data):
         SMFClassifier(2).fit(X, Y).score(X, Y[:, 0])
 
 
-def test_a_checkpoint_of_labels_with_gaps_is_resumed_and_one_of_other_gaps_refused(with_gaps, tmp_path):
-    X, Y = with_gaps
+def test_checkpoint_with_missing_entries(incomplete, tmp_path):
+    X, Y = incomplete
     path = tmp_path / "state"
     first = SMFClassifier(2, checkpoint=path).fit(X, Y)
     again = SMFClassifier(2, checkpoint=path).fit(X, Y)
@@ -237,8 +237,8 @@ def test_a_checkpoint_of_labels_with_gaps_is_resumed_and_one_of_other_gaps_refus
         SMFClassifier(2, checkpoint=path).fit(X, other)
 
 
-def test_each_weight_is_a_sample_several_times(with_gaps):
-    X, Y = with_gaps
+def test_weights_equal_repeated_samples(incomplete):
+    X, Y = incomplete
     weight = np.arange(len(X)) % 3
     rows = np.repeat(np.arange(len(X)), weight)
     one, other = SMFClassifier(2).fit(X, Y, sample_weight=weight), SMFClassifier(2).fit(X[rows], Y[rows])
@@ -247,8 +247,8 @@ def test_each_weight_is_a_sample_several_times(with_gaps):
 
 
 @pytest.mark.parametrize("name", ["filter", "feature"])
-def test_a_record_of_plain_values_predicts_the_same(with_gaps, name):
-    X, Y = with_gaps
+def test_record_predicts_the_same(incomplete, name):
+    X, Y = incomplete
     model = SMFClassifier(2, model=name).fit(X, pd.DataFrame(Y, columns=["a", "b", "c"]))
     again = from_record(to_record(model))
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""PyTorch and CuPy arrays on a GPU: the objective of NumPy, results of the same kind, and nothing that moves.
+"""PyTorch and CuPy arrays on a GPU: same objective as NumPy, results of the same library, no transfers.
 
 All of these are skipped where there is no GPU.
 """
@@ -35,7 +35,7 @@ def cupy_array(X):
 
 
 def host(x):
-    """An array of any kind as NumPy."""
+    """Convert an array of any library to NumPy."""
     return x.get() if hasattr(x, "get") else x.cpu().numpy() if hasattr(x, "cpu") else x
 
 
@@ -49,7 +49,7 @@ every_estimator = pytest.mark.parametrize("estimator", [SMFClassifier, SMFRegres
 
 
 def numbers(n=N, p=P, dtype=float):
-    """X (n, p) whose small columns matter, four classes, and what else a fit may be given."""
+    """X (n, p) with predictive small columns, four classes, and other arguments of a fit."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p)) * np.linspace(3, 0.5, p)
     y = np.argmax(X[:, -4:] + 0.5 * rng.standard_normal((n, 4)), axis=1)
@@ -64,13 +64,13 @@ def make(estimator, model, **parameters):
 
 
 def choose(monkeypatch, **options):
-    """Have all estimators run with these options."""
+    """Run all estimators with these options."""
     monkeypatch.setattr(SupervisedFactorization, "options", Options(**options))
 
 
 @pytest.fixture(params=["exact", "basis"])
 def route(request, monkeypatch):
-    """Small data, whose Gram matrix is decomposed, and data that is known through a basis alone."""
+    """Small data with a decomposed Gram matrix, and data represented by a basis only."""
     if request.param == "basis":
         choose(monkeypatch, exact_side=0, whole_range=0)
     return request.param
@@ -83,7 +83,7 @@ def route(request, monkeypatch):
 @every_model
 @every_estimator
 @pytest.mark.parametrize("extra", ["plain", "everything"])
-def test_the_optimum_of_numpy_and_results_of_the_same_kind(extra, estimator, model, gpu, route):
+def test_optimum_equals_numpy_and_results_stay_on_the_device(extra, estimator, model, gpu, route):
     X, y, given = numbers()
     there = gpu(X)
     given = given if extra == "everything" else {}
@@ -125,7 +125,7 @@ def test_single_precision(model, gpu, route):
 
 @every_kind
 @every_model
-def test_beginning_with_a_share(model, gpu, monkeypatch):
+def test_start_with_a_subsample(model, gpu, monkeypatch):
     X, y, given = numbers()
     there = gpu(X)
     expected = make(SMFClassifier, model).fit(X, y, **given)
@@ -135,7 +135,7 @@ def test_beginning_with_a_share(model, gpu, monkeypatch):
 
 
 @every_kind
-def test_a_checkpoint_of_the_cpu_is_resumed_there(gpu, route, tmp_path):
+def test_a_cpu_checkpoint_is_resumed_on_the_gpu(gpu, route, tmp_path):
     X, y, given = numbers()
     there = gpu(X)
     whole = make(SMFClassifier, "feature").fit(X, y, **given)
@@ -153,7 +153,7 @@ def test_a_checkpoint_of_the_cpu_is_resumed_there(gpu, route, tmp_path):
 @every_model
 @every_estimator
 @pytest.mark.parametrize("kind", ["array", "memmap"])
-def test_device_brings_numpy_there_and_back(kind, estimator, model, route, tmp_path):
+def test_device_moves_numpy_and_returns_numpy(kind, estimator, model, route, tmp_path):
     X, y, given = numbers()
     torch_cuda(X[:1])
     expected = make(estimator, model).fit(X, y, **given)
@@ -172,7 +172,7 @@ def test_device_brings_numpy_there_and_back(kind, estimator, model, route, tmp_p
 
 
 def transfers():
-    """A dispatch mode that writes down the sizes of tensors which go from one device to another."""
+    """A dispatch mode that records the sizes of tensors that move between devices."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Transfers(TorchDispatchMode):
@@ -194,7 +194,7 @@ def transfers():
 @every_model
 @every_estimator
 @pytest.mark.parametrize("share", [False, True], ids=["all", "a share first"])
-def test_no_array_of_all_samples_travels_during_the_search(share, estimator, model, route, monkeypatch):
+def test_no_large_array_moves_during_the_search(share, estimator, model, route, monkeypatch):
     n = 20_000  # more than any matrix of features by features has entries
     X, y, _ = numbers(n=n)
     there = torch_cuda(X)
@@ -215,7 +215,7 @@ def test_no_array_of_all_samples_travels_during_the_search(share, estimator, mod
     assert max(seen.sizes, default=0) < n
 
 
-def test_pytorch_arrays_move_and_results_stay_there():
+def test_results_of_pytorch_arrays_stay_on_the_device():
     device = "cuda"
     X, y, _ = numbers()
     tensor = torch_cuda(X).cpu()

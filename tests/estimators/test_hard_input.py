@@ -1,4 +1,4 @@
-"""Awkward data that must work: every fitted number and every prediction stays finite.
+"""Difficult but valid data: all fitted numbers and predictions are finite.
 
 RuntimeWarnings of ours (overflow, division by zero) are errors in this suite, so that a finite
 result by luck does not pass either.
@@ -51,7 +51,7 @@ OUTCOMES = {
 
 
 def infinite(name, value):
-    """Names of what is not finite in a number, an array, or a dictionary or list of them."""
+    """Return names of values that are not finite, in a number, an array, a dictionary or a list."""
     if isinstance(value, Mapping):
         return [bad for key, part in value.items() for bad in infinite(f"{name}[{key}]", part)]
     if isinstance(value, list | tuple):
@@ -61,7 +61,7 @@ def infinite(name, value):
 
 
 def check_finite(fitted, data):
-    """All public attributes, and predictions."""
+    """Return all public attributes, and predictions."""
     names = [name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")]
     found = {name: getattr(fitted, name) for name in names if hasattr(fitted, name)}
     assert {"components_", "objective_", "codes_", "coef_"} <= set(found) | {"coef_"}
@@ -126,8 +126,8 @@ def test_labels(model):
 @pytest.mark.parametrize(
     ("scale", "dtype", "rel"), [(1e-30, float, 1e-9), (1e30, float, 1e-9), (1e15, np.float32, 1e-5)]
 )
-def test_units_of_x_only_change_the_units_of_the_answer(model, scale, dtype, rel):
-    """X in other units with ξ (and in the filter model λ) to match is the same problem."""
+def test_units_of_x_change_only_units_of_the_result(model, scale, dtype, rel):
+    """X in other units, with ξ (and λ in the filter model) changed accordingly, is the same problem."""
     parameters = {"model": model, "xi": 0.5, "lam": 0.2}
     rescaled = dict(parameters, xi=0.5 / scale**2)
     if model == "filter":

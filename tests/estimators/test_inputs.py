@@ -1,4 +1,4 @@
-"""Covariates, weights, names and types, and what they have to be equal to."""
+"""Covariates, weights, names and types, compared with equivalent inputs."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def assert_same_fit(one, other, rtol=1e-6):
 
 
 @both
-def test_covariate_columns_are_covariates(estimator, model):
+def test_covariate_columns_equal_covariates(estimator, model):
     X, y, Z = small()
     y, given = outcome(estimator, y), {"model": model, "lam": 1.0}
     by_array = estimator(**given).fit(X, y, covariates=Z)
@@ -92,7 +92,7 @@ def test_covariate_positions(columns, positions):
 
 
 def test_numpy_strings_are_names():
-    """An object index of NumPy strings, as scikit-learn's own data sets give it without PyArrow."""
+    """An object index of NumPy strings, as in scikit-learn's data sets without PyArrow."""
     X, y, _ = small()
     names = pd.Index([np.str_(name) for name in "abcdef"], dtype=object)
     named = SMFClassifier(covariate_columns=["b"]).fit(pd.DataFrame(X, columns=names), y)
@@ -101,7 +101,7 @@ def test_numpy_strings_are_names():
 
 
 @both
-def test_weight_two_is_twice_and_weight_zero_is_never(estimator, model):
+def test_weights_equal_repeated_or_removed_samples(estimator, model):
     X, y, Z = small()
     y, given = outcome(estimator, y), {"model": model, "lam": 1.0, "tol": 1e-12}
     times = np.random.default_rng(0).integers(0, 3, 40)
@@ -116,7 +116,7 @@ def test_weight_two_is_twice_and_weight_zero_is_never(estimator, model):
     np.testing.assert_allclose(weighted.codes_[times == 0], weighted.transform(X)[times == 0], rtol=1e-10)
 
 
-def test_weights_of_one_are_no_weights():
+def test_weights_of_one_equal_none():
     X, y, _ = small()
     plain = SMFClassifier().fit(X, y)
     for weight in (1.0, [1] * 40, pd.Series(np.ones(40))):
@@ -206,14 +206,14 @@ def test_too_few_iterations_warn(estimator, model):
         estimator(model=model).fit(X, y)
 
 
-def test_the_limit_in_force_is_said():
+def test_warning_names_max_iter():
     X, y, _ = small(n=60, classes=3)
     with pytest.warns(ConvergenceWarning, match=r"limit of 500 .*max_iter or tol \(now 0\.0\)"):
         SMFClassifier(solver="bcd", lam=1e-4, tol=0, certify=None).fit(X, y)
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_proof_is_as_good_as_convergence():
+def test_no_warning_with_a_proof():
     X, y, _ = small()
     fitted = SMFRegressor(solver="bcd", xi=1.0, lam=10.0, max_iter=20, tol=1e-300).fit(X, y)
     assert fitted.n_iter_ == 20
@@ -221,11 +221,11 @@ def test_a_proof_is_as_good_as_convergence():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_leaving_the_constraint_is_said(model):
+def test_warning_for_violated_constraint(model):
     X, y, _ = small()
     X = np.abs(X)
     fitted = SMFClassifier(model=model, constraint=Box(-0.5, 0.5), tol=0, max_iter=50)
-    with pytest.warns(UserWarning, match=r"outside its constraint by up to .*violation_"):
+    with pytest.warns(UserWarning, match=r"violates its constraint by up to .*violation_"):
         fitted.fit(X, y)
     B = fitted.codes_ @ fitted.components_
     assert fitted.violation_ >= np.max(np.abs(B)) - 0.5 - 1e-9

@@ -1,4 +1,4 @@
-"""Ctrl-C in a fit: it ends after its step, with the best model so far; again, at once."""
+"""Ctrl-C in a fit: it ends after the current step with the best model so far; a second one ends at once."""
 
 import math
 import signal
@@ -17,7 +17,7 @@ LAM = {"filter": 100.0, "feature": 0.5}
 
 
 def numbers():
-    """X (N, P) whose small columns matter, and four classes."""
+    """X (N, P) with predictive small columns, and four classes."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N, P)) * np.linspace(3, 0.5, P)
     return X, np.argmax(X[:, -4:] + 0.5 * rng.standard_normal((N, 4)), axis=1)
@@ -46,7 +46,7 @@ def default_handler():
 
 @pytest.fixture
 def at_iteration(monkeypatch):
-    """Does something while the solver is at an iteration."""
+    """Runs an action during an iteration of the solver."""
     record = solution.Monitor.record
 
     def plan(number, act):
@@ -87,7 +87,7 @@ def test_the_best_model_so_far_is_kept(estimator, model, place, at_iteration, ca
     assert fit.score(data, y) > 0.2 * whole.score(data, y)
 
 
-def test_again_and_it_ends_at_once(at_iteration):
+def test_a_second_interrupt_ends_at_once(at_iteration):
     X, y = numbers()
 
     def twice():
@@ -117,8 +117,8 @@ def test_an_interrupted_fit_has_a_checkpoint(at_iteration, monkeypatch, tmp_path
     assert again.n_iter_ < whole.n_iter_
 
 
-def test_while_some_of_the_samples_are_searched(at_iteration, monkeypatch):
-    """The step that ends is one of the smaller search; of the whole one follows a single step."""
+def test_interrupt_during_the_fit_of_a_subsample(at_iteration, monkeypatch):
+    """The current step of the subsample ends, and one step on all samples follows."""
     X, y = numbers()
     monkeypatch.setattr(SMFClassifier, "options", Options(fewest_subsample=50))
     begun = []

@@ -1,4 +1,4 @@
-"""Large X, in memory or read in passes, is fitted as a small array of the same numbers is."""
+"""Fits to large X, in memory or read in passes, equal fits to a small array of the same numbers."""
 
 import gc
 import tempfile
@@ -43,7 +43,7 @@ CUT = Options(compressed_side=0, rows_a_block=100, values_worth_threads=0)
 
 @pytest.fixture
 def large(monkeypatch):
-    """From its call on, whatever is in memory counts as large; other options besides, if any."""
+    """Treat all data in memory as large after its call; other options may be set, too."""
 
     def begin(options=CUT):
         monkeypatch.setattr("superfactor.samples.memory.cores", lambda: 2)
@@ -54,7 +54,7 @@ def large(monkeypatch):
 
 @pytest.fixture
 def scratch(monkeypatch, tmp_path):
-    """Blocks of 256 rows whose tall matrices have no room in memory; the folder of their files."""
+    """Blocks of 256 rows with tall matrices on disk; returns the folder of their files."""
     place = tmp_path / "scratch"
     place.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(place))
@@ -64,7 +64,7 @@ def scratch(monkeypatch, tmp_path):
 
 @pytest.fixture
 def stated(monkeypatch):
-    """Of every problem that is stated: the number of its blocks, and where their tall matrices are."""
+    """Record the number of blocks of every problem, and where their tall matrices are."""
     seen = []
     state = base.state
 
@@ -79,7 +79,7 @@ def stated(monkeypatch):
 
 
 def agree(found, expected, X, predict=True, **options):
-    """The same optimum, the same factors of it, the same proof and the same predictions."""
+    """Check equal optimum, factors, certificate and predictions."""
     host = {name: np.asarray(value) for name, value in vars(found).items() if name.endswith("_")}
     assert found.n_labeled_ == expected.n_labeled_
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
@@ -113,7 +113,7 @@ def agree(found, expected, X, predict=True, **options):
 
 
 def weights():
-    """Some samples of no weight, two whole blocks of them."""
+    """Some samples of weight zero, including two whole blocks."""
     weight = np.random.default_rng(1).uniform(0.5, 2, N)
     weight[::7] = 0
     weight[250:790] = 0
@@ -134,7 +134,7 @@ EXTRAS = {
 
 
 def fit_both(kind, model, extra, other, between=lambda: None):
-    """The same task with X kept in another way, and as an array; and what prediction needs."""
+    """The same task with X stored in another way and as an array, and inputs for predictions."""
     data, scores, Z = numbers()
     estimator, y = task(kind, scores)
     parameters, more, given = EXTRAS[extra]
@@ -167,7 +167,7 @@ def test_rows_read_in_passes(kind, model, extra, tmp_path, scratch, stated):
     assert list(scratch.iterdir()) == []
 
 
-def test_where_nothing_is_proven_other_starts_are_read_in_passes_too(tmp_path, scratch, stated):
+def test_other_starts_are_read_in_passes(tmp_path, scratch, stated):
     X, scores, _ = numbers(n=600)
     make = {"n_components": 2, "lam": 50.0, "xi": 0.2}
     expected = SMFRegressor(**make).fit(X, scores[:, :2])
@@ -243,7 +243,7 @@ def rare_class(X, scores):
 
 
 def by_class(X, scores):
-    """Every block but a few has samples of one class only."""
+    """Most blocks have samples of one class only."""
     y = np.argmax(scores, axis=1)
     order = np.argsort(y, kind="stable")
     return X[order], y[order]
@@ -263,7 +263,7 @@ def of_large_units(X, scores):
         (of_large_units, "filter"),
     ],
 )
-def test_hard_data(hard, model, tmp_path, scratch, stated, large):
+def test_difficult_data(hard, model, tmp_path, scratch, stated, large):
     X, y = hard(*numbers()[:2])
     unit = np.abs(X).max() / 10
     lam = LAM[model] * (unit**2 if model == "filter" else 1)
@@ -297,8 +297,8 @@ def test_fewer_samples_than_features(model, tmp_path, scratch, stated, large, mo
 
 
 @pytest.mark.parametrize(("kind", "model"), [("wide", "filter"), ("tall", "feature"), ("source", "filter")])
-def test_nothing_outlives_a_fit(kind, model, monkeypatch):
-    """Nobody waits for the garbage collector: X may be large, and files take room."""
+def test_memory_and_files_are_released(kind, model, monkeypatch):
+    """Memory is released without the garbage collector, because X and files may be large."""
     X, scores, _ = numbers(n=90, p=200 if kind == "wide" else 12)
     problems, state = [], base.state
 
@@ -319,7 +319,7 @@ def test_nothing_outlives_a_fit(kind, model, monkeypatch):
 
 
 @pytest.mark.parametrize(("store", "value"), [(npy, np.nan), (zarr, -np.inf), (parquet, np.nan)])
-def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch):
+def test_error_names_the_row_that_is_not_finite(store, value, tmp_path, scratch):
     X, scores, _ = numbers()
     X[777, 4] = value
     column = "'f4'" if store is parquet else "4"
@@ -331,7 +331,7 @@ def test_what_is_not_finite_is_named_by_its_row(store, value, tmp_path, scratch)
 
 
 @pytest.mark.parametrize("kind", ["source", "dense"])
-def test_samples_of_no_weight_do_not_count_for_the_rank(kind, tmp_path, large):
+def test_rank_ignores_samples_of_weight_zero(kind, tmp_path, large):
     X, _, _ = numbers()
     weight = np.zeros(N)
     weight[[3, 900]] = 1
@@ -349,7 +349,7 @@ def test_samples_of_no_weight_do_not_count_for_the_rank(kind, tmp_path, large):
     ("kind", "order", "model"),
     [("source", "by class", "filter"), ("dense", "shuffled", "feature"), ("csr", "shuffled", "filter")],
 )
-def test_beginning_with_a_share_ends_at_the_same_optimum(
+def test_start_with_a_subsample_has_the_same_optimum(
     model, order, kind, tmp_path, scratch, large, monkeypatch
 ):
     X, scores, Z = numbers(p=80)
@@ -374,7 +374,7 @@ def test_beginning_with_a_share_ends_at_the_same_optimum(
     )
 
 
-def test_curvature_from_a_share_ends_at_the_same_optimum(tmp_path, scratch, large):
+def test_curvature_from_a_subsample_has_the_same_optimum(tmp_path, scratch, large):
     model = "filter"
     X, scores, Z = numbers(p=80)
     y = np.argmax(scores, axis=1)
@@ -400,8 +400,8 @@ def test_sources_are_refused_before_they_are_read(parameters, tmp_path, monkeypa
     source = npy(X, tmp_path)
     monkeypatch.setattr(type(source), "read", lambda *_: pytest.fail("X has been read"))
     message = (
-        r"\AX: <MemmapRows 1100 x 12, float64> is read in passes, as only fit with "
-        r"solver='lifted-newton' and certify='residual' or None does[^\n]*\Z"
+        r"\AX: <MemmapRows 1100 x 12, float64> is read in passes, which only prediction and fit with "
+        r"solver='lifted-newton' and certify='residual' or None support[^\n]*\Z"
     )
     with pytest.raises(ValueError, match=message):
         SMFClassifier(RANK, **parameters).fit(source, np.argmax(scores, axis=1))
@@ -411,7 +411,7 @@ def test_sources_are_refused_before_they_are_read(parameters, tmp_path, monkeypa
 
 @whole
 @pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
-def test_memmaps_are_arrays_there(parameters, tmp_path, scratch, stated):
+def test_memmaps_are_arrays_for_these_options(parameters, tmp_path, scratch, stated):
     X, scores, _ = numbers()
     y = np.argmax(scores, axis=1)
     make = {"n_components": RANK, "lam": LAM["filter"], "max_iter": 20, **parameters}
@@ -436,6 +436,6 @@ def test_cross_validation_of_a_memmap(tmp_path, scratch):
 def test_sources_stay_on_the_cpu(tmp_path):
     X, scores, _ = numbers()
     source, y = npy(X, tmp_path), np.argmax(scores, axis=1)
-    with pytest.raises(ValueError, match=r"\Adevice='cuda': [^\n]*Rows stays where it is[^\n]*\Z"):
+    with pytest.raises(ValueError, match=r"\Adevice='cuda': [^\n]*but not [^\n]*Rows[^\n]*\Z"):
         SMFClassifier(RANK, device="cuda").fit(source, y)
     assert SMFClassifier(RANK, device="cpu").fit(source, y).n_iter_ > 0

@@ -1,4 +1,4 @@
-"""Weights of the columns of X: ``coef_`` where predictions are linear, and what selectors make of them."""
+"""Weights of the columns of X: ``coef_`` of linear predictions, and feature selectors."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ X, y, Z = small(n=60)
 
 
 def slopes(function, x, step=1e-5):
-    """Derivatives (p, κ) of activations by the features, at a sample x (p,)."""
+    """Return derivatives (p, κ) of activations with respect to the features at a sample x (p,)."""
     steps = step * np.eye(len(x))
     return (function(x + steps) - function(x - steps)) / (2 * step)
 
@@ -38,7 +38,7 @@ def test_importances_are_slopes_of_the_scores(model, classes):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_those_of_a_regressor_and_of_covariate_columns(model):
+def test_importances_of_a_regressor_and_covariate_columns(model):
     targets = np.column_stack([y, X[:, 0]]).astype(float)
     fitted = SMFRegressor(2, model=model, lam=0.1, covariate_columns=[1, 4], prediction="fast").fit(
         X, targets, covariates=Z
@@ -57,8 +57,8 @@ def test_select_from_model_keeps_the_features_with_large_weights():
     assert 0 < kept.shape[1] < WINE.shape[1]
 
 
-def test_as_many_factors_as_features_is_no_trap():
-    """With r = p the weights of the codes have the right number, and would be taken for the others."""
+def test_importances_with_as_many_factors_as_features():
+    """With r = p, weights of codes and of columns have the same number and must not be confused."""
     rng = np.random.default_rng(0)
     data = rng.normal(size=(200, 4))
     target = data @ [3.0, 0, 0, -2.0] + 0.01 * rng.normal(size=200)
@@ -70,7 +70,7 @@ def test_as_many_factors_as_features_is_no_trap():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("covariates", [None, [1, 4]], ids=["none", "inside"])
-def test_a_linear_decision_is_its_coefficients(model, classes, covariates):
+def test_linear_decision_equals_coefficients(model, classes, covariates):
     kept = wine < classes
     fitted = SMFClassifier(2, model=model, prediction="fast", covariate_columns=covariates)
     fitted.fit(WINE[kept], wine[kept])
@@ -81,7 +81,7 @@ def test_a_linear_decision_is_its_coefficients(model, classes, covariates):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_so_is_a_prediction_of_numbers_and_of_times(model):
+def test_linear_predictions_of_numbers_and_times_equal_coefficients(model):
     targets = np.column_stack([y, X[:, 0]]).astype(float)
     times = np.array([(True, t) for t in 1 + X[:, 0] ** 2], dtype=[("event", bool), ("time", float)])
     for estimator, target in ((SMFRegressor, targets), (SMFSurvival, times)):
@@ -100,7 +100,7 @@ def test_so_is_a_prediction_of_numbers_and_of_times(model):
         ({"link": "probit"}, r"^link='probit': decision_function is not linear in X; factor_coef_ has"),
     ],
 )
-def test_what_is_not_linear_has_none_and_says_why(options, reason):
+def test_error_for_predictions_that_are_not_linear(options, reason):
     assert not hasattr(SMFClassifier(2, **options), "coef_")  # before fit
     fitted = SMFClassifier(2, **options).fit(X, y)
     assert not hasattr(fitted, "coef_")
@@ -109,14 +109,16 @@ def test_what_is_not_linear_has_none_and_says_why(options, reason):
     assert fitted.feature_importances_.shape == (X.shape[1],)
 
 
-def test_words_among_the_columns_have_several():
+def test_error_for_categorical_columns():
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(sex=np.where(y > 0, "F", "M"))
     fitted = SMFClassifier(2, covariate_columns=["sex"]).fit(table, y)
-    with pytest.raises(AttributeError, match=r"^coef_: a covariate column of X holds words or gaps"):
+    with pytest.raises(
+        AttributeError, match=r"^coef_: a covariate column of X has categories or missing values"
+    ):
         fitted.coef_  # noqa: B018
 
 
-def test_a_search_has_those_of_its_model():
+def test_search_has_the_coefficients_of_its_model():
     search = SMFClassifierCV([2], lam=[0.1], xi=[0.1], preprocess=None).fit(WINE, wine)
     linear = WINE.to_numpy() @ search.coef_.T + search.intercept_
     np.testing.assert_allclose(search.decision_function(WINE), linear, atol=1e-10)

@@ -1,4 +1,4 @@
-"""Outcomes of several kinds over one set of factors: against the single estimators, and by hand."""
+"""Outcomes of several kinds with common factors, compared with the single estimators and naive formulas."""
 
 import math
 
@@ -22,7 +22,7 @@ from superfactor.selection import nested_scores
 KINDS = {"type": "classes", "grade": "number", "visits": "counts", ("time", "event"): "times"}
 
 
-def table(n=90, p=12, seed=0, gaps=True):
+def table(n=90, p=12, seed=0, missing=True):
     rng = np.random.default_rng(seed)
     F = rng.standard_normal((n, 2))
     X = F @ rng.standard_normal((2, p)) + 0.5 * rng.standard_normal((n, p))
@@ -39,7 +39,7 @@ def table(n=90, p=12, seed=0, gaps=True):
             "event": time <= end,
         }
     )
-    if gaps:
+    if missing:
         y["type"] = y["type"].astype(object)
         y["event"] = y["event"].astype(object)
         for columns in (["type"], ["grade"], ["visits"], ["time", "event"]):
@@ -49,7 +49,7 @@ def table(n=90, p=12, seed=0, gaps=True):
 
 
 def objective(model, X, y):
-    """F at a fitted filter model, by plain formulas over what is known."""
+    """F of a fitted filter model by naive formulas over known outcomes."""
     a = X @ model.coef_.T + model.intercept_
     v, total = model.outcome_weight_, 0.0
     scores = np.column_stack([np.zeros(len(X)), a[:, :2]])
@@ -90,7 +90,7 @@ def test_the_objective_and_the_certificate():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_bound_is_above_a_value_found_from_other_starts(seed):
+def test_bound_is_below_values_from_other_starts(seed):
     X, y = table(40, 6, seed)
     rng = np.random.default_rng(seed)
     kinds = dict(list(KINDS.items())[seed % 3 :])
@@ -106,8 +106,8 @@ def test_no_bound_is_above_a_value_found_from_other_starts(seed):
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-def test_one_outcome_alone_is_the_single_estimator(model):
-    X, y = table(gaps=False)
+def test_one_outcome_equals_the_single_estimator(model):
+    X, y = table(missing=False)
     X = X - X.mean(axis=0)
     v = {}
     given = {"model": model, "search": "off", "prediction": "fast"}
@@ -158,8 +158,8 @@ def test_weights_of_samples_and_outcomes():
     assert heavy.scores(X, y)["grade"] > clone(model).fit(X, y).scores(X, y)["grade"]
 
 
-def test_where_nothing_can_be_compared_there_is_no_concordance():
-    X, y = table(gaps=False)
+def test_concordance_is_nan_without_comparable_samples():
+    X, y = table(missing=False)
     model = SMFMixed({("time", "event"): "times", "grade": "number"}, certify=None).fit(X, y)
     found = model.scores(X, y.assign(event=0))
     assert np.isnan(found["time", "event"]) and np.isfinite(found["grade"])
@@ -167,22 +167,22 @@ def test_where_nothing_can_be_compared_there_is_no_concordance():
     assert np.isnan(model.scores(X, y, sample_weight=weight)["time", "event"])
 
 
-def test_weights_of_outcomes_are_a_dict():
-    X, y = table(gaps=False)
+def test_outcome_weights_are_a_dict():
+    X, y = table(missing=False)
     with pytest.raises(ValueError, match="outcome_weight=3: None, or a dict"):
         SMFMixed(KINDS, outcome_weight=3).fit(X, y)
 
 
-def test_times_count_as_they_are_and_others_in_units_of_what_they_cost():
-    X, y = table(gaps=False)
+def test_scales_of_outcome_weights():
+    X, y = table(missing=False)
     model = SMFMixed(KINDS, certify=None).fit(X, y)
     assert model.outcome_weight_["time", "event"] == 1.0
     assert model.outcome_weight_["grade"] == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
-def test_weights_of_one_outcome_are_those_of_the_single_estimator(model):
-    X, y = table(gaps=False)
+def test_weights_of_one_outcome_equal_the_single_estimator(model):
+    X, y = table(missing=False)
     X = X - X.mean(axis=0)
     given = {"model": model, "search": "off", "certify": None}
     one = SMFMixed({("time", "event"): "times"}, 2, **given).fit(X, y)
@@ -191,7 +191,7 @@ def test_weights_of_one_outcome_are_those_of_the_single_estimator(model):
 
 
 def test_two_outcomes_of_one_factor_each_are_both_found():
-    """A number and a label from one factor, times from another one; three larger factors say nothing."""
+    """A number and a label depend on one factor, times on another one; three larger factors are noise."""
     near = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -212,8 +212,8 @@ def test_two_outcomes_of_one_factor_each_are_both_found():
     assert np.mean(near) > 0.7
 
 
-def test_y_as_a_dict_and_times_the_other_way_round():
-    X, y = table(gaps=False)
+def test_y_as_a_dict_and_swapped_times():
+    X, y = table(missing=False)
     kinds = {("event", "time"): "times", "grade": "numbers"}
     columns = {name: y[name].to_numpy() for name in ("time", "event", "grade")}
     with pytest.warns(UserWarning, match="other way round"):
@@ -223,7 +223,7 @@ def test_y_as_a_dict_and_times_the_other_way_round():
 
 
 def test_covariates_and_factors_together():
-    X, y = table(gaps=False)
+    X, y = table(missing=False)
     age = np.random.default_rng(1).standard_normal((len(X), 1))
     y["grade"] += 10 * age[:, 0]
     without = SMFMixed(KINDS, 2).fit(X, y)
@@ -237,7 +237,7 @@ def test_covariates_and_factors_together():
     [
         ({}, {}, "a dict from columns of y to kinds is required"),
         ({"type": "words"}, {}, "one of 'classes', 'number', 'counts', 'times' is required"),
-        ({"time": "times"}, {}, "two of times"),
+        ({"time": "times"}, {}, "two for times"),
         ({"age": "number"}, {}, "no column 'age'"),
         ({"type": "classes"}, {"type": "a"}, "all samples are of 'a'"),
         ({"grade": "number"}, {"grade": 1.0}, "all are the same"),
@@ -246,20 +246,20 @@ def test_covariates_and_factors_together():
         ({"visits": "counts"}, {"visits": 3.0}, "all are the same"),
     ],
 )
-def test_what_is_refused(outcomes, change, message):
-    X, y = table(gaps=False)
+def test_invalid_input(outcomes, change, message):
+    X, y = table(missing=False)
     with pytest.raises(ValueError, match=message):
         SMFMixed(outcomes).fit(X, y.assign(**change))
 
 
-def test_strange_weights_are_refused():
-    X, y = table(gaps=False)
+def test_invalid_weights():
+    X, y = table(missing=False)
     for weight, message in (({"sex": 1.0}, "none of the outcomes"), ({"grade": -1.0}, "a number > 0")):
         with pytest.raises(ValueError, match=message):
             SMFMixed({"grade": "number"}, outcome_weight=weight).fit(X, y)
 
 
-def test_factors_are_read_together():
+def test_tables_and_plots_of_factors():
     X, y = table()
     model = SMFMixed(KINDS, 2).fit(pd.DataFrame(X, columns=[f"g{j}" for j in range(12)]), y)
     view = factor_view(model)
@@ -275,11 +275,11 @@ def test_factors_are_read_together():
     assert own["outcome_correlation"].item() == pytest.approx(expected)
 
 
-def test_outcomes_are_judged_one_by_one():
-    X, y = table(gaps=False)
+def test_evaluation_needs_a_single_outcome():
+    X, y = table(missing=False)
     with pytest.raises(TypeError, match="outcomes of different kinds have no common metric"):
         nested_scores(SMFMixed(KINDS), X, y)
     model = SMFMixed(KINDS).fit(X, y)
     for refitted in (held_out_scores, stable_features):
-        with pytest.raises(TypeError, match="SMFMixed: one outcome at a time is required here"):
+        with pytest.raises(TypeError, match="model=SMFMixed: an estimator with a single outcome is required"):
             refitted(model, X, y)

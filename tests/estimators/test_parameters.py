@@ -1,4 +1,4 @@
-"""Constructor arguments that are not allowed say so: name, value, what is allowed."""
+"""Errors of constructor arguments contain the name, the value and what is allowed."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ COUNT, POSITIVE, NONNEGATIVE = (r"an int in .*\[1, inf\)", r"a float in .*\(0\.0
 
 
 def refused(name, allowed, got):
-    """scikit-learn's words."""
+    """The message of scikit-learn."""
     return rf"'{name}' parameter of SMF\w+ must be .*{allowed}.* Got {got} instead"
 
 
@@ -40,8 +40,12 @@ BAD = [
     ({"verbose": -1}, ValueError, refused("verbose", r"\[0, inf\)", "-1")),
     ({"checkpoint": 3}, TypeError, refused("checkpoint", "PathLike' or None", "3")),
     ({"checkpoint": ""}, ValueError, r"checkpoint='': None or the path of a file"),
-    ({"checkpoint": "a", "solver": "bcd"}, ValueError, r"checkpoint='a': solver='bcd' keeps none and takes"),
-    ({"checkpoint": "a", "constraint": Box(0, 1)}, ValueError, r"checkpoint='a': solver='lpgd' keeps none"),
+    (
+        {"checkpoint": "a", "solver": "bcd"},
+        ValueError,
+        r"checkpoint='a': solver='bcd' writes none and requires",
+    ),
+    ({"checkpoint": "a", "constraint": Box(0, 1)}, ValueError, r"checkpoint='a': solver='lpgd' writes none"),
     ({"random_state": -1}, ValueError, r"random_state=-1: an integer >= 0"),
     ({"random_state": "seed"}, TypeError, r"random_state='seed': None, an integer >= 0"),
     ({"step_size": "fast"}, ValueError, refused("step_size", "'auto'} or " + POSITIVE, "'fast'")),
@@ -51,9 +55,9 @@ BAD = [
     (
         {"constraint": FrobeniusBall(1.0), "solver": "lifted-newton"},
         ValueError,
-        r"constraint=FrobeniusBall\(radius=1\.0\): solver='lifted-newton' takes None only",
+        r"constraint=FrobeniusBall\(radius=1\.0\): solver='lifted-newton' allows None only",
     ),
-    ({"constraint": Box(0, 1), "solver": "bcd"}, ValueError, r"Box.*: solver='bcd' takes None or Non"),
+    ({"constraint": Box(0, 1), "solver": "bcd"}, ValueError, r"Box.*: solver='bcd' allows None or Non"),
     ({"covariate_columns": [6]}, ValueError, r"covariate_columns=\[6\]: 6 is not a column of X"),
     ({"covariate_columns": [np.int64(9)]}, ValueError, r"covariate_columns=\[9\]: 9 is not a"),
     ({"covariate_columns": ["age"]}, ValueError, r"names need X to be"),
@@ -77,7 +81,7 @@ OF_THE_CLASSIFIER = [
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_bad_values_are_named(estimator):
+def test_errors_name_invalid_values(estimator):
     X, y, _ = small()
     y = outcome(estimator, y)
     for parameters, kind, message in BAD + (OF_THE_CLASSIFIER if estimator is SMFClassifier else []):
@@ -85,7 +89,7 @@ def test_bad_values_are_named(estimator):
             estimator(**parameters).fit(X, y)
 
 
-def test_searches_check_them_too():
+def test_searches_check_parameters():
     with pytest.raises(ValueError, match=r"'search' parameter of SMF\w+ must be a str among .* Got 'hard'"):
         SMFClassifierCV(search="hard").fit(*small()[:2])
 
@@ -130,7 +134,7 @@ def test_random_states():
 
 @pytest.mark.parametrize("solver", ["lifted-newton", "lpgd", "bcd"])
 @pytest.mark.filterwarnings("error")  # the iterations asked for are no failure to converge
-def test_no_tolerance_is_a_number_of_iterations_or_the_precision_of_floats(solver):
+def test_zero_tolerance(solver):
     X, y, _ = small()
     weights = {"solver": solver, "xi": 1.0, "lam": 1.0}
     usual = SMFClassifier(**weights, max_iter=3000).fit(X, y)

@@ -1,4 +1,4 @@
-"""What predict, predict_proba, decision_function and transform promise each other."""
+"""Consistency of predict, predict_proba, decision_function and transform."""
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ def test_inverse_transform(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_predictions_do_not_depend_on_company(model):
+def test_predictions_do_not_depend_on_other_samples(model):
     X, y, Z = small(n=60)
     clf = SMFClassifier(model=model, lam=0.05).fit(X, y, covariates=Z)
     together = clf.predict_proba(X, covariates=Z)
@@ -136,7 +136,7 @@ def test_predictions_do_not_depend_on_company(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_parameters_set_after_a_fit_wait_for_the_next(model):
+def test_parameters_set_after_a_fit_affect_the_next_fit(model):
     X, y, _ = small(n=60)
     fitted = SMFClassifier(model=model, lam=0.05).fit(X, y)
 

@@ -1,4 +1,4 @@
-"""Bars for passes over X: what is drawn, and when."""
+"""Progress bars of passes over X."""
 
 import io
 import re
@@ -12,7 +12,7 @@ from superfactor.estimators.progress import PassProgress, Progress
 
 
 class Screen(io.StringIO):
-    """A terminal that keeps all that was ever drawn."""
+    """A terminal that records all output."""
 
     def __init__(self, terminal=True, encoding="utf-8"):
         super().__init__()
@@ -27,7 +27,7 @@ class Screen(io.StringIO):
 
     @property
     def drawn(self):
-        """The lines in their order, without control sequences."""
+        """Return the lines in order, without control sequences."""
         text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.getvalue())
         return [line.strip() for line in re.split(r"[\r\n]+", text) if line.strip()]
 
@@ -41,7 +41,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal that is drawn on when the bar is told to; its width in an environment variable."""
+    """A terminal on which bars are drawn on request; an environment variable sets its width."""
     pytest.importorskip("rich")
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
@@ -65,7 +65,7 @@ def half_a_pass(bar, clock, total=1_000_000):
     bar._bar.refresh()  # now, and not a tenth of a second later
 
 
-def test_a_bar_says_which_pass_and_how_far(clock, terminal):
+def test_a_bar_shows_pass_and_progress(clock, terminal):
     screen = Screen()
     bar = PassProgress("SMFClassifier", screen)
     one_pass(bar, clock, 10.0)
@@ -75,7 +75,7 @@ def test_a_bar_says_which_pass_and_how_far(clock, terminal):
     assert re.match(r"\[SMFClassifier\] pass 2 ━+\S* +50% +500,000 of 1,000,000 rows 0:00:0\d", last)
 
 
-def test_nothing_is_left_of_a_pass_that_is_over_or_breaks_off(clock, terminal):
+def test_bars_are_removed_after_a_pass(clock, terminal):
     screen = Screen()
     bar = PassProgress("SMFClassifier", screen)
     half_a_pass(bar, clock)
@@ -116,7 +116,7 @@ def test_short_passes_are_not_shown(clock, terminal, watched):
 
 
 @pytest.mark.parametrize("watched", [True, False], ids=["terminal without rich", "file"])
-def test_elsewhere_one_line_a_pass(clock, monkeypatch, watched):
+def test_one_line_per_pass_without_a_terminal(clock, monkeypatch, watched):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     screen = Screen(watched)
     bar = PassProgress("SMFClassifier", screen)
@@ -127,7 +127,7 @@ def test_elsewhere_one_line_a_pass(clock, monkeypatch, watched):
     )
 
 
-def test_terminals_without_blocks_get_plain_characters(clock, terminal):
+def test_bars_with_plain_characters(clock, terminal):
     screen = Screen(encoding="ascii")
     bar = PassProgress("SMFClassifier", screen)
     half_a_pass(bar, clock)
@@ -139,7 +139,7 @@ def test_terminals_without_blocks_get_plain_characters(clock, terminal):
     ("verbose", "terminal", "watched"),
     [(0, True, False), (1, True, True), (2, True, True), (1, False, False), (2, False, True)],
 )
-def test_who_sees_passes(monkeypatch, verbose, terminal, watched):
+def test_when_passes_are_shown(monkeypatch, verbose, terminal, watched):
     monkeypatch.setattr(module.sys, "stderr", Screen(terminal))
     progress = Progress(SMFClassifier(verbose=verbose), None, None, {})
     assert (progress.on_block is not None) == watched

@@ -1,4 +1,4 @@
-"""Prediction from sources of rows against prediction from the same numbers in memory."""
+"""Predictions from sources of rows, compared with predictions from the same numbers in memory."""
 
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ METHODS = ("transform", "predict", "predict_proba", "predict_log_proba", "decisi
 
 @pytest.fixture(autouse=True)
 def small_blocks():
-    """Blocks of the least height there is, 256 rows."""
+    """Blocks of the smallest height, 256 rows."""
     with sklearn.config_context(working_memory=0.01):
         yield
 
@@ -69,7 +69,7 @@ def agree(estimator, source, X, **options):
 
 @sources
 @pytest.mark.parametrize(("Estimator", "model"), [(SMFClassifier, "filter"), (SMFRegressor, "feature")])
-def test_every_method_answers_as_in_memory(Estimator, model, store, tmp_path):
+def test_every_method_equals_that_in_memory(Estimator, model, store, tmp_path):
     X, y, Z = small(n=N, p=P, classes=3)
     source = store(X, tmp_path)
     has_names = store in (SOURCES["table"], SOURCES["parquet"])
@@ -114,7 +114,7 @@ def test_the_source_is_read_in_blocks_and_once(tmp_path, monkeypatch):
     assert len(asked) == 8
 
 
-def test_a_memmap_of_one_block_is_the_array_to_the_last_digit():
+def test_a_memmap_of_one_block_equals_the_array_exactly():
     X, y, Z = small(n=200)
     mapped = create_memmap_backed_data((X, y, Z))
     assert isinstance(mapped[0], np.memmap)
@@ -127,7 +127,7 @@ def test_a_memmap_of_one_block_is_the_array_to_the_last_digit():
             np.testing.assert_array_equal(got, getattr(estimator, method)(X, covariates=Z))
 
 
-def test_nan_is_placed(tmp_path):
+def test_error_names_the_position_of_nan(tmp_path):
     X, y, _ = small(n=N, p=P)
     clf = SMFClassifier().fit(X, y)
     X[1000, 3] = np.nan
@@ -139,7 +139,7 @@ def test_nan_is_placed(tmp_path):
         reg.predict(table(X))
 
 
-def test_names_of_columns_are_held_to_the_fit():
+def test_column_names_must_equal_those_of_the_fit():
     X, y, _ = small(n=N, p=P)
     clf = SMFClassifier().fit(table(X).to_pandas(), y)
     with pytest.raises(ValueError, match="feature names should match"):
@@ -152,7 +152,7 @@ def test_names_of_columns_are_held_to_the_fit():
         SMFClassifier().fit(X, y).predict(table(X))
 
 
-def test_covariates_beside_a_source():
+def test_covariates_with_a_source():
     X, y, Z = small(n=N, p=P)
     clf = SMFClassifier().fit(X, y, covariates=Z)
     with pytest.raises(ValueError, match="fitted with 2 covariate"):
@@ -164,7 +164,7 @@ def test_covariates_beside_a_source():
         clf.transform(row_blocks(X), covariates=Z[:7])
 
 
-def test_text_and_nothing_are_refused(tmp_path):
+def test_text_and_empty_tables_are_refused(tmp_path):
     X, y, _ = small(n=N, p=P)
     clf = SMFClassifier().fit(X, y)
     with pytest.raises(TypeError, match="column 'name' is string"):
@@ -173,7 +173,7 @@ def test_text_and_nothing_are_refused(tmp_path):
         clf.predict(table(X[:0]))
 
 
-def test_a_model_of_another_library_says_so():
+def test_error_for_a_model_of_another_library():
     xp = pytest.importorskip("array_api_strict")
     X, y, _ = small()
     with sklearn.config_context(array_api_dispatch=False):

@@ -1,4 +1,4 @@
-"""`search` as users have it: other starts where nothing is proven, told in the certificate; fits that end."""
+"""The parameter `search`: other starts without a proof, the certificate, and fits without a minimum."""
 
 import re
 import warnings
@@ -17,20 +17,20 @@ SENTENCE = re.compile(r" (\d+) other starts? ended no lower(?:, (\d+) at the sam
 
 
 def rugged(seed=4):
-    """Few samples and hardly a ridge: many valleys, and a first answer that is not in the lowest."""
+    """Few samples and a small ridge: many local minima, and a first solution that is not the best."""
     rng = np.random.default_rng(seed)
     X = 3 * rng.standard_normal((12, 6))
     return X, np.arange(12) % 3, {"n_components": 1, "xi": 0.02, "lam": 3e-4}
 
 
 def starts_of(estimator):
-    """Other starts, and those that agreed, as the certificate tells them; None where it tells nothing."""
+    """Return the numbers of other starts and of those that agreed, from the certificate, or None."""
     found = SENTENCE.search(estimator.certificate_.statement)
     return None if found is None else tuple(int(number or 0) for number in found.groups())
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_more_search_is_never_worse_and_finds_what_restarts_find(model):
+def test_more_search_is_never_worse(model):
     lower = 0
     for seed in (0, 4):
         X, y, given = rugged(seed)
@@ -46,7 +46,7 @@ def test_more_search_is_never_worse_and_finds_what_restarts_find(model):
     assert lower >= 1  # these data can tell
 
 
-def test_the_certificate_says_how_many_starts_there_were():
+def test_certificate_reports_the_number_of_starts():
     X, y, given = rugged()
     off, auto, thorough = (SMFClassifier(search=search, **given).fit(X, y) for search in SEARCHES)
     assert not auto.certificate_.is_global
@@ -59,7 +59,7 @@ def test_the_certificate_says_how_many_starts_there_were():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_proven_is_not_searched(model):
+def test_proven_solutions_need_no_search(model):
     X, y, _ = small(classes=3)
     off, thorough = (
         SMFClassifier(2, model=model, lam=50.0, search=search).fit(X, y) for search in ("off", "thorough")
@@ -82,7 +82,7 @@ def test_regressions_search_too():
 
 
 @pytest.mark.parametrize("solver", ["lpgd", "bcd"])
-def test_other_solvers_have_one_start_whatever_it_says(solver):
+def test_other_solvers_ignore_search(solver):
     X, y, _ = small()
     off, thorough = (
         SMFClassifier(solver=solver, search=search, tol=0, max_iter=20, random_state=0).fit(X, y)
@@ -92,7 +92,7 @@ def test_other_solvers_have_one_start_whatever_it_says(solver):
     assert "other starts" not in thorough.certificate_.statement
 
 
-def test_a_search_of_ranks_hands_it_to_its_choice():
+def test_rank_search_passes_the_parameter_on():
     X, y, _ = small(n=30, classes=3)
     grid = {"n_components": [1], "xi": [0.02], "lam": [1e-3], "cv": 2, "preprocess": None}
     off, auto = (SMFClassifierCV(search=search, **grid).fit(X, y) for search in SEARCHES[:2])
@@ -110,7 +110,7 @@ def test_a_search_of_ranks_hands_it_to_its_choice():
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("search", "classes"), [("off", 3), ("auto", 2), ("thorough", 2)])
-def test_histories_never_rise(model, classes, search):
+def test_history_never_increases(model, classes, search):
     X, y, Z = small(n=24, p=8, classes=classes)
     fitted = SMFClassifier(2, model=model, xi=0.05, lam=1e-2, search=search)
     fitted.fit(X, y, covariates=Z)
@@ -123,15 +123,15 @@ def test_histories_never_rise(model, classes, search):
 # --- without a minimum ----------------------------------------------------------------------------------
 
 
-def test_without_a_ridge_and_a_minimum_a_fit_ends_and_says_why():
-    """Free codes tell any classes apart: β grows for ever."""
+def test_warning_without_ridge_and_minimum():
+    """Free codes separate any classes, so β grows without bound."""
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((30, 4)), (rng.random(30) < 0.5).astype(int)
     fit = SMFClassifier(1, model="feature", xi=0.5, lam=0.0)
     with pytest.warns(ConvergenceWarning, match="SMFClassifier has not converged: with lam=0 ") as seen:
         fit.fit(X, y)
     (message,) = [str(w.message) for w in seen if w.category is ConvergenceWarning]
-    assert "there is no minimum, and any lam > 0 has one" in message
+    assert "there is no minimum; use lam > 0" in message
     assert "max_iter" not in message  # more iterations are no help
     assert fit.n_iter_ < 100
     assert np.isfinite(fit.objective_)
@@ -143,7 +143,7 @@ def test_without_a_ridge_and_a_minimum_a_fit_ends_and_says_why():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_separable_classes_without_a_ridge_end_early(model, classes):
-    """The loss goes to nothing: what is left is reconstruction, and few steps are spent on it."""
+    """The loss tends to 0; the rest is reconstruction, which needs few steps."""
     rng = np.random.default_rng(0)
     y = np.arange(40) % classes
     X = rng.standard_normal((40, 6)) + 10 * np.eye(6)[y]

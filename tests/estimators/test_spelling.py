@@ -1,4 +1,4 @@
-"""Two spellings of one class are refused, and −1 beside other classes is asked about."""
+"""Error for two spellings of one class, and warning for −1 among other classes."""
 
 import warnings
 
@@ -23,9 +23,9 @@ def classifier(request):
     return request.param
 
 
-def test_two_spellings_are_refused_with_what_helps(classifier):
+def test_error_for_two_spellings(classifier):
     y = labels("Tumor", "normal", "tumor ", "TUMOR")
-    message = r"^y: 'TUMOR', 'Tumor' and 'tumor ' differ only in case or blanks; if[^\n]*$"
+    message = r"^y: 'TUMOR', 'Tumor' and 'tumor ' differ only in case or blanks; use one spelling[^\n]*$"
     with pytest.raises(ValueError, match=message) as refusal:
         classifier.fit(X, y)
     assert "[label.strip().lower() for label in y]" in str(refusal.value)
@@ -47,8 +47,8 @@ def test_labels_that_differ(y):
 
 
 @pytest.mark.parametrize("y", [labels(-1, 0, 1), labels(-1.0, 1.0, 2.0, 3.0)], ids=["int", "float"])
-def test_minus_one_beside_classes_is_asked_about_once(classifier, y):
-    with pytest.warns(UserWarning, match="-1 among the labels is a class of its own") as caught:
+def test_one_warning_for_minus_one(classifier, y):
+    with pytest.warns(UserWarning, match="-1 among the labels is fitted as a class") as caught:
         fitted = classifier.fit(X, y)
     assert fitted.classes_[0] == -1
     assert len(caught) == 1
@@ -57,7 +57,7 @@ def test_minus_one_beside_classes_is_asked_about_once(classifier, y):
 @pytest.mark.parametrize(
     "y", [labels(-1, 1), labels(0, 1, 2), labels(-2, -1, 0), labels("-1", "0", "1")], ids=str
 )
-def test_no_question_about_other_labels(y):
+def test_no_warning_for_other_labels(y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ONE.fit(X, y)

@@ -1,4 +1,4 @@
-"""SMFSurvival against scikit-survival, brute force and itself."""
+"""SMFSurvival compared with scikit-survival and naive implementations."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def objective(model, X, y, Z, weight=None):
 
 @pytest.mark.parametrize("ties", ["breslow", "efron"])
 @pytest.mark.parametrize("covariates", [False, True])
-def test_with_all_factors_it_is_ridge_cox_regression(covariates, ties):
+def test_full_rank_equals_ridge_cox_regression(covariates, ties):
     linear = pytest.importorskip("sksurv.linear_model", reason=GPL)
     X, y, Z = patients(n=90, p=5)
     y[:, 1] = np.ceil(4 * y[:, 1]) / 4  # many at one time
@@ -73,8 +73,8 @@ def test_with_all_factors_it_is_ridge_cox_regression(covariates, ties):
         np.testing.assert_allclose(ours(X[:7], times=times, **new), expected, rtol=1e-5, atol=1e-7)
 
 
-def test_strata_have_one_effect_and_baselines_of_their_own():
-    """Samples of all strata in one partial likelihood each, by a minimiser of its own."""
+def test_strata_have_common_effects_and_separate_baselines():
+    """The reference minimises the sum of the partial likelihoods of all strata."""
     X, y, _ = patients(n=90, p=3)
     strata = np.array(["b", "a", "a"])[np.arange(90) % 3]
     frame = pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "stratum": strata})
@@ -100,18 +100,18 @@ def test_strata_have_one_effect_and_baselines_of_their_own():
     pairs = [(y[strata == s], risk[strata == s]) for s in ("a", "b")]
     shares = [concordance(*part.T, own) for part, own in pairs]
     assert min(shares) <= model.score(X, frame) <= max(shares)
-    with pytest.raises(ValueError, match="strata=None: those of the samples are required"):
+    with pytest.raises(ValueError, match="strata=None: the strata of the samples are required"):
         model.predict_survival_function(X[:2])
-    with pytest.raises(ValueError, match=r"strata: .*'c'.* was not at fit"):
+    with pytest.raises(ValueError, match=r"strata: .*'c'.* did not occur at fit"):
         model.predict_survival_function(X[:2], strata="c")
-    with pytest.raises(ValueError, match=r"strata: .*'ab'.* was not at fit"):
+    with pytest.raises(ValueError, match=r"strata: .*'ab'.* did not occur at fit"):
         model.predict_survival_function(X[:2], strata="ab")
     numbered = SMFSurvival(2).fit(X, frame.assign(stratum=np.where(own, 2, 1)))
-    with pytest.raises(ValueError, match=r"strata: 1\.7 was not at fit"):
+    with pytest.raises(ValueError, match=r"strata: 1\.7 did not occur at fit"):
         numbered.predict_survival_function(X[:2], strata=1.7)
     curves = (numbered.predict_survival_function(X[:2], strata=s) for s in (1, 1.0, [1, 1]))
     assert len({curve.tobytes() for curve in curves}) == 1
-    with pytest.raises(ValueError, match="strata=given: none were at fit"):
+    with pytest.raises(ValueError, match="strata=given: y had none at fit"):
         SMFSurvival(2).fit(X, y).predict_survival_function(X[:2], strata="a")
 
 
@@ -132,7 +132,7 @@ def test_curves_between_and_beyond_the_events():
 
 
 def curves(risk, y, weight=None):
-    """Event times, log cumulative hazards and survival (n, times) by Breslow, in many digits."""
+    """Event times, log cumulative hazards and survival (n, times) by Breslow, in high precision."""
     weight = np.ones(len(y)) if weight is None else weight
     with mpmath.workdps(60):
         ratio = [mpmath.exp(mpmath.mpf(float(r))) for r in risk]
@@ -149,8 +149,8 @@ def curves(risk, y, weight=None):
 
 
 @pytest.mark.parametrize("lam", ["auto", 1e-8])
-def test_curves_however_widely_risks_differ(lam):
-    """Separable, so that a small ridge leaves risks hundreds or thousands apart."""
+def test_curves_for_very_different_risks(lam):
+    """Separable data: with a small ridge, risks differ by hundreds or thousands."""
     rng = np.random.default_rng(0)
     X, time = rng.standard_normal((24, 40)), np.ceil(4 * rng.exponential(size=24)) / 4
     y = np.column_stack([rng.random(24) < 0.8, time]).astype(float)
@@ -176,8 +176,8 @@ def test_curves_however_widely_risks_differ(lam):
 # --- the optimum and its proof -----------------------------------------------------------------------
 
 
-def test_no_start_finds_less_than_the_bound():
-    """Random restarts of a general minimiser on F written out, W as the range of any matrix."""
+def test_no_start_is_below_the_bound():
+    """The reference is a general minimiser of F with random restarts; W is the range of any matrix."""
     X, y, Z = patients(n=30, p=4)
     loss, event = CoxPartialLikelihood(y[:, 1], y[:, 0]), y[:, :1]
     lam, xi = 0.3, 0.05
@@ -200,7 +200,7 @@ def test_no_start_finds_less_than_the_bound():
     assert model.certificate_.relative_gap < 0.05
 
 
-def test_other_solvers_and_starts_find_nothing_lower():
+def test_other_solvers_and_starts_are_not_better():
     X, y, Z = patients(n=30)
     given = {"xi": 2.0, "lam": 3.0, "lam_covariates": 1.0}
     best = SMFSurvival(2, **given).fit(X, y, covariates=Z)
@@ -221,7 +221,7 @@ def test_other_solvers_and_starts_find_nothing_lower():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_units_do_not_matter(model):
-    """X in other units, covariates in other units, times in other units, everything twice."""
+    """Other units of X, covariates and times, and duplicated data."""
     X, y, Z = patients()
     plain = SMFSurvival(2, model=model).fit(X, y, covariates=Z)
     risk = plain.predict(X, covariates=Z)
@@ -237,15 +237,15 @@ def test_units_do_not_matter(model):
     assert twice.lam_ < 2 * plain.lam_ if model == "filter" else twice.lam_ == plain.lam_
 
 
-def test_the_mean_of_X_asks_for_no_ridge():
-    """A constant changes no comparison: λ is that of X without its mean."""
+def test_ridge_ignores_the_mean_of_X():
+    """The partial likelihood ignores constants, so λ is that of centred X."""
     X, y, _ = patients()
     centred = SMFSurvival(2).fit(X - X.mean(axis=0), y)
     assert SMFSurvival(2).fit(X + 50, y).lam_ == pytest.approx(centred.lam_, rel=1e-2)
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_weight_of_next_to_nothing_is_nothing():
+def test_tiny_weights_equal_zero():
     X, y, _ = patients()
     weight = np.ones(len(y))
     weight[np.flatnonzero(y[:, 0])[0]] = 1e-18
@@ -254,7 +254,7 @@ def test_a_weight_of_next_to_nothing_is_nothing():
     assert faint.objective_ == pytest.approx(without.objective_, rel=1e-9)
 
 
-def test_covariates_are_not_taken_for_times():
+def test_covariates_are_not_used_as_times():
     X, y, _ = patients()
     model = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y)
     with pytest.raises(ValueError, match=r"times: a number or a list of them .* got shape \(3, 2\)"):
@@ -286,8 +286,8 @@ def test_samples_without_a_time_are_factorized_only(model):
 # --- kinds of X -----------------------------------------------------------------------
 
 
-def test_many_samples_are_one_block():
-    """More than fit into the blocks and shares of other losses: every sum is over all of them."""
+def test_all_samples_are_in_one_block():
+    """More samples than a block of other losses; every sum is over all of them."""
     X, y, _ = patients(n=6000, p=6, ties=False)
     model = SMFSurvival(2, certify="residual").fit(X, y)
     stated = SMFSurvival(2).state(X, y)
@@ -321,7 +321,7 @@ def test_pipelines_and_searches():
     assert cross_val_predict(pipeline, X, y, cv=folds).shape == (80,)
 
 
-def test_it_resumes_from_a_checkpoint(tmp_path):
+def test_fit_resumes_from_a_checkpoint(tmp_path):
     X, y, _ = patients()
     path = tmp_path / "state.npz"
     first = SMFSurvival(2, checkpoint=path).fit(X, y)
@@ -343,7 +343,7 @@ def test_a_solution_can_be_adopted():
 
 
 @pytest.mark.parametrize("strata", [["b", "a", "a"], [2, 10, 10], None])
-def test_a_record_of_plain_values_keeps_the_curves_of_every_stratum(strata):
+def test_record_keeps_the_curves_of_every_stratum(strata):
     X, y, _ = patients()
     frame = pd.DataFrame({"event": y[:, 0], "time": y[:, 1]})
     own = {}
@@ -356,5 +356,5 @@ def test_a_record_of_plain_values_keeps_the_curves_of_every_stratum(strata):
     np.testing.assert_allclose(other, one, rtol=1e-12)
     if strata is not None:
         assert again.strata_.tolist() == model.strata_.tolist() == sorted(set(strata))
-        with pytest.raises(ValueError, match="those of the samples are required"):
+        with pytest.raises(ValueError, match="the strata of the samples are required"):
             again.predict_survival_function(X)

@@ -1,4 +1,4 @@
-"""Events and times in every form they come in, and one line for each that is none."""
+"""Forms of events and times, and errors of one line for invalid ones."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def polars(y):
 
 
 @pytest.mark.parametrize("form", [*FORMS.values(), polars], ids=[*FORMS, "polars"])
-def test_every_form_is_the_same(form):
+def test_all_forms_are_equivalent(form):
     X, y, _ = patients()
     found = check_survival(form(y), X, "test")
     np.testing.assert_allclose(found.values, y, rtol=1e-7)
@@ -45,7 +45,7 @@ def test_every_form_is_the_same(form):
 
 
 @pytest.mark.parametrize("form", ["array", "objects", "structured", "DataFrame of nullable types"])
-def test_who_has_no_time_has_no_outcome(form):
+def test_samples_without_a_time_have_no_outcome(form):
     X, y, _ = patients()
     y[-10:] = [0, np.nan]
     given = FORMS[form](np.nan_to_num(y))
@@ -60,7 +60,7 @@ def test_who_has_no_time_has_no_outcome(form):
     np.testing.assert_allclose(found.labelled, y[:50], rtol=1e-7)
 
 
-def test_times_of_zero_are_times():
+def test_times_may_be_zero():
     X, y, _ = patients()
     y[:2] = [[1, 0.0], [0, 0.0]]
     model = SMFSurvival(2, xi=0.2, lam=1.0, certify=None).fit(X, y)
@@ -68,19 +68,19 @@ def test_times_of_zero_are_times():
 
 
 def no_order(y):
-    """Names and types that say nothing."""
+    """Names and types without information."""
     return pd.DataFrame({"a": y[:, 1], "b": y[:, 0]})
 
 
 SAID = {
     "times first": (lambda y: y[:, ::-1], "the column of events holds times"),
     "times first, names that say nothing": (no_order, "the column of events holds times"),
-    "R's codes": (lambda y: np.c_[y[:, 0] + 1, y[:, 1]], "coded 1 and 2: 2 is taken as an event"),
+    "R's codes": (lambda y: np.c_[y[:, 0] + 1, y[:, 1]], "coded 1 and 2: 2 is used as an event"),
 }
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_what_is_understood_and_said(case):
+def test_codings_with_warnings(case):
     X, y, _ = patients()
     form, said = SAID[case]
     with pytest.warns(UserWarning, match=f"y: .*{said}") as found:
@@ -90,7 +90,7 @@ def test_what_is_understood_and_said(case):
 
 
 def test_new_samples_are_coded_as_those_of_the_fit():
-    """Of R's 1 and 2 a few samples may have one only, which is no event of 0 and 1."""
+    """With R's codes 1 and 2, a few new samples may have only one of them."""
     X, y, _ = patients()
     model, as_r = SMFSurvival(2, xi=0.2, lam=1.0, certify=None), y + np.array([1, 0])
     event, censored = y[:, 0] == 1, y[:, 0] == 0
@@ -134,7 +134,7 @@ def test_strata_are_a_third_column():
         (pd.Categorical(["dead", "alive", "dead"]), "dead"),
     ],
 )
-def test_events_as_tables_have_them(event, word):
+def test_codings_of_events(event, word):
     y, notes = survival_y(event, ["3", "2.5", "4"], word)
     assert y["event"].tolist() == [True, False, True] and y["time"].tolist() == [3.0, 2.5, 4.0]
     assert notes == []
@@ -154,28 +154,33 @@ def test_two_columns_and_notes_on_them():
     assert check_survival(y, np.empty((4, 0)), "test").known.tolist() == [True, False, False, True]
 
 
-def test_words_that_mean_no_event_are_named():
+def test_note_names_values_without_event():
     y, notes = survival_y(["Yes", "no", "yes", None], [1, 2, 3, 4])
     assert y["event"].tolist() == [True, False, True, False] and "no event" not in notes[0]
     y, (note,) = survival_y(["dead", "lost", "alive"], [1, 2, 3], "dead")
     assert y["event"].tolist() == [True, False, False] and note == "no event: 'alive', 'lost'"
     _, (note,) = survival_y(["dead", "alive", ""], [1, 2, 3], "dead")
-    assert note.endswith("where an empty cell means no event, write a word there")
+    assert note.endswith("if an empty cell means no event, write a value there")
 
 
 @pytest.mark.parametrize(
     ("event", "time", "word", "message"),
     [
-        (["alive", "dead"], [1, 2], None, r"event: 0 and 1, .* required, got 'alive', 'dead'; for words"),
+        (["alive", "dead"], [1, 2], None, r"event: 0 and 1, .* required, got 'alive', 'dead'; for text"),
         ([0, 3], [1, 5], None, r"event: 0 and 1, .* got '0', '3'"),
-        (["alive", "dead"], [1, 2], "died", "event_word='died': no sample has it, .* 'alive', 'dead'"),
+        (
+            ["alive", "dead"],
+            [1, 2],
+            "died",
+            "event_word='died': no sample has it; values are 'alive', 'dead'",
+        ),
         ([0, 1], ["soon", "late"], None, "time: numbers are required, got 'late', 'soon'"),
         ([0, 1], ["12", ">2000"], None, "time: numbers are required, got '>2000'$"),
         ([0, 1], [1, -2], None, "time: finite numbers >= 0 are required, got -2.0"),
         ([0, 1], np.array(["2026-01-01"] * 2, dtype="M8[D]"), None, "time: numbers .* got dates"),
     ],
 )
-def test_columns_that_are_none(event, time, word, message):
+def test_invalid_columns(event, time, word, message):
     with pytest.raises(ValueError, match=message) as error:
         survival_y(event, time, word)
     assert "\n" not in str(error.value)
@@ -212,7 +217,7 @@ WRONG = {
     "words alone": (lambda y: y.astype(str), "y: numbers are required for times, got '"),
     "late entry": (
         lambda y: pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "entry": 0.0}),
-        r"y: a field 'entry': .* \(left truncation\) are not supported",
+        r"y: a field 'entry': .* \(left truncation\) is not supported",
     ),
     "no stratum": (
         lambda y: pd.DataFrame({"event": y[:, 0], "time": y[:, 1], "stratum": [None] + ["a"] * 59}),
@@ -235,7 +240,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_no_survival_time(case):
+def test_invalid_survival_times(case):
     X, y, _ = patients()
     change, message = WRONG[case]
     with pytest.raises(ValueError, match=message) as error:
@@ -243,7 +248,7 @@ def test_what_is_no_survival_time(case):
     assert "\n" not in str(error.value)
 
 
-def test_events_of_weight_zero_are_none():
+def test_events_of_weight_zero_are_ignored():
     X, y, _ = patients()
     with pytest.raises(ValueError, match=r"none of the .* samples has an event"):
         SMFSurvival(2).fit(X, y, sample_weight=1 - y[:, 0])
@@ -253,7 +258,7 @@ def test_events_of_weight_zero_are_none():
 
 
 def drawn(seed, n=30):
-    """Events, times and risks, many of them tied."""
+    """Events, times and risks with many ties."""
     rng = np.random.default_rng(seed)
     event, time = (rng.random(n) < 0.5).astype(float), rng.integers(1, 12, n).astype(float)
     event[0], time[0], time[1] = 1, 1, 12
@@ -262,14 +267,14 @@ def drawn(seed, n=30):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_scikit_survival_agrees(seed):
+def test_concordance_equals_scikit_survival(seed):
     metrics = pytest.importorskip("sksurv.metrics", reason="scikit-survival is GPL, and optional")
     event, time, risk = drawn(seed)
     expected = metrics.concordance_index_censored(event == 1, time, risk)[0]
     assert concordance(event, time, risk) == pytest.approx(expected, abs=1e-14)
 
 
-def test_weights_are_so_many_samples():
+def test_weights_equal_repeated_samples():
     event, time, risk = drawn(1)
     weight = np.random.default_rng(2).integers(0, 4, len(time))
     pairs = right = 0.0
@@ -282,13 +287,13 @@ def test_weights_are_so_many_samples():
     assert concordance(event, time, risk, weight) == pytest.approx(right / pairs, abs=1e-14)
 
 
-def test_order_alone_counts():
+def test_only_the_order_matters():
     event, time, risk = drawn(3)
     assert concordance(event, time, np.exp(risk)) == concordance(event, time, risk)
     assert concordance(event, time, -risk) == pytest.approx(1 - concordance(event, time, risk))
     assert concordance(np.ones(4), np.arange(4.0), -np.arange(4.0)) == 1.0
 
 
-def test_nobody_to_compare():
+def test_error_without_comparable_samples():
     with pytest.raises(ValueError, match="no two samples can be compared"):
         concordance(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.zeros(2))

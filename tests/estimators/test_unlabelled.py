@@ -1,4 +1,4 @@
-"""Samples without a label: which values say so, and what a fit makes of them."""
+"""Samples without a label: values that mark them, and their effect on a fit."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def reference():
     ],
     ids=["nan", "NA", "NaT", "floats", "list", "nullable", "series", "float objects"],
 )
-def test_what_means_no_label(reference, y):
+def test_values_that_mean_no_label(reference, y):
     fit = SMFClassifier(2).fit(X, y)
     assert fit.classes_.tolist() == [0, 1]
     assert fit.objective_ == reference.objective_
@@ -51,14 +51,14 @@ def test_what_means_no_label(reference, y):
 
 
 @pytest.mark.parametrize("mark", [-1, 99])
-def test_a_value_of_the_users(reference, mark):
+def test_unlabeled_value(reference, mark):
     fit = SMFClassifier(2, unlabeled=mark).fit(X, np.where(KNOWN, TRUTH, mark))
     assert fit.objective_ == reference.objective_
     assert fit.classes_.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("dtype", [object, str, "category"])
-def test_words(dtype):
+def test_string_labels(dtype):
     words = np.where(TRUTH == 1, "tumour", "normal")
     y = pd.Series(words).where(KNOWN).astype("category" if dtype == "category" else object)
     if dtype is str:
@@ -70,7 +70,7 @@ def test_words(dtype):
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize("solver", ["auto", "bcd"])
-def test_the_objective_counts_the_labels_there_are(model, solver):
+def test_objective_uses_known_labels(model, solver):
     xi, lam = 0.02, 0.3
     fit = SMFClassifier(2, model=model, xi=xi, lam=lam, solver=solver, tol=1e-10).fit(X, marked(TRUTH, None))
     a = fit.codes_ @ fit.factor_coef_.T[:, 0] + fit.intercept_[0]
@@ -85,7 +85,7 @@ def test_the_objective_counts_the_labels_there_are(model, solver):
     assert fit.certificate_.lower_bound <= fit.objective_ * (1 + 1e-12)
 
 
-def test_classes_are_balanced_among_those_who_have_one():
+def test_balanced_weights_use_known_labels():
     y = marked(TRUTH, None)
     counts = np.bincount(TRUTH[KNOWN])
     by_hand = {k: LABELLED / (2 * counts[k]) for k in (0, 1)}
@@ -95,7 +95,7 @@ def test_classes_are_balanced_among_those_who_have_one():
     )
 
 
-def test_weights_and_labels_are_two_things():
+def test_weights_and_missing_labels_are_independent():
     weight = np.where(np.arange(N) % 5 == 0, 0.0, 2.0)
     fit = SMFClassifier(2, xi=0.02, lam=0.3).fit(X, marked(TRUTH, None), sample_weight=weight)
     kept = weight > 0
@@ -106,7 +106,7 @@ def test_weights_and_labels_are_two_things():
     assert fit.n_labeled_ == int((kept & KNOWN).sum())
 
 
-def test_score_is_of_those_who_have_a_label(reference):
+def test_score_uses_known_labels(reference):
     y = marked(TRUTH, None)
     by_hand = np.mean(reference.predict(X)[KNOWN] == TRUTH[KNOWN])
     assert reference.score(X, y) == by_hand
@@ -137,25 +137,25 @@ def test_no_label_and_some_targets_are_refused():
         SMFClassifier(2).fit(X, marked(np.ones(N, dtype=int), None))
     y = X[:, :2].copy()
     y[3, 0] = np.nan
-    with pytest.raises(ValueError, match="1 samples have some of their targets"):
+    with pytest.raises(ValueError, match="1 samples have only some of their targets"):
         SMFRegressor(2).fit(X, y)
 
 
-def test_a_mark_is_no_reason_to_lose_infinity():
+def test_infinity_is_refused_with_an_unlabeled_value():
     y = np.where(KNOWN, TRUTH, np.nan)
     y[0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         SMFClassifier(2).fit(X, y)
 
 
-def test_given_marks_as_fit_takes_them():
+def test_marked_values_are_valid_for_fit():
     given = check_labels(marked(TRUTH, None), X, "test")
     assert given.marked.tolist() == marked(TRUTH, None).tolist()
     real = check_real_targets(np.where(KNOWN, X[:, 0], np.nan), X, "test")
     np.testing.assert_array_equal(real.marked, np.where(KNOWN, X[:, 0], np.nan))
 
 
-def test_interpretation_takes_what_fit_took():
+def test_interpretation_accepts_missing_labels():
     y = marked(TRUTH, None)
     age = RNG.standard_normal((N, 1))
     model = SMFClassifier(2).fit(X, y, covariates=age)
@@ -180,13 +180,13 @@ def test_interpretation_takes_what_fit_took():
     ],
     ids=["objects", "nullable", "series"],
 )
-def test_booleans_with_gaps_are_booleans(y):
+def test_booleans_with_missing_labels_stay_booleans(y):
     fit = SMFClassifier(2).fit(X, y)
     assert fit.classes_.dtype.kind == "b"
     assert fit.n_labeled_ == LABELLED
 
 
-def test_two_marks_at_once(reference):
+def test_two_missing_values_at_once(reference):
     y = marked(TRUTH, -1)
     y[-3:] = [None, np.nan, pd.NA]
     fit = SMFClassifier(2, unlabeled=-1).fit(X, y)

@@ -92,7 +92,7 @@ def test_a_table_becomes_a_study(read):
             "covariates",
             "covariate 'sex' has 60 different values; at most 50",
         ),
-        (lambda d: d.assign(age=["unknown", *d["age"][1:] + 0.5]), "covariates", "beside 'unknown'; put"),
+        (lambda d: d.assign(age=["unknown", *d["age"][1:] + 0.5]), "covariates", "and 'unknown'; replace"),
         (lambda d: d.rename(columns={"gene0": "sex=F", "gene1": "sex=M"}), "covariates", "a second column"),
         (lambda d: d.assign(**dict.fromkeys(GENES)), "cells", "no feature has any value"),
         (lambda d: d.iloc[:0], "file", "no samples below the header"),

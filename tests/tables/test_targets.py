@@ -145,7 +145,7 @@ def test_mixtures_are_refused(read):
     [
         (EVENTS.astype(int), {}, None),
         (np.where(EVENTS, "TRUE", "FALSE"), {}, None),
-        (EVENTS + 1, {}, "2 is taken as an event and 1 as none, as in R"),
+        (EVENTS + 1, {}, "2 is used as an event and 1 as none, as in R"),
         (np.where(EVENTS, "Dead", "alive"), {"event_word": "dead"}, None),
     ],
     ids=["0/1", "TRUE/FALSE", "R", "words"],

@@ -1,4 +1,4 @@
-"""What all estimators share: one fit, one transform."""
+"""`SupervisedFactorization`: fit and transform of all estimators."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from superfactor.solvers.interruption import deferred_interrupt
 from superfactor.spectrum import RowSource
 from superfactor.theory import Certificate, certify
 
-# Frames from a warning in _fit to the user's line: fit, and scikit-learn's decorator of it where it has one.
+# Stack level from a warning in _fit to the user's line; scikit-learn's decorator of fit adds a frame.
 _USERS_LINE = 3 + has_callbacks
-# How far outside its constraint a point may lie in silence, relative to its largest entry.
+# Violation of a constraint, relative to the largest entry, above which a warning is raised.
 VIOLATION_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Stated:
-    """A problem made of a user's data."""
+    """The problem of a user's data."""
 
-    problem: Problem  # over the samples of positive weight
-    everyone: Array | RowSource  # the factorized columns of X, all samples
-    kept: Any  # positions of the samples of positive weight among them; None where that is all
+    problem: Problem  # for the samples of positive weight
+    everyone: Array | RowSource  # factorized columns of X, all samples
+    kept: Any  # positions of the samples of positive weight; None for all samples
 
 
 class SupervisedFactorization(
@@ -73,11 +73,11 @@ class SupervisedFactorization(
     violation_: float
 
     _parameter_constraints: ClassVar = parameters.CONSTRAINTS
-    #: What a prediction is called.
+    #: Name of a prediction.
     _predicted: ClassVar[str] = "y"
-    #: The column of X that holds exposures; counts may have one.
+    #: Column of X with exposures, for counts.
     _exposure_column: Any = None
-    #: When which method runs: the sizes at which one takes over from another.
+    #: Problem sizes at which one method replaces another.
     options: ClassVar[Options] = Options()
 
     # --- fitting ---------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class SupervisedFactorization(
             self._show(stated, solution)
             devices.return_to(X, self)
             self.certificate_ = None
-            # Who wants to stop does not want to wait for a proof.
+            # Interrupted: skip the certificate.
             if self.certify is not None and not interruption.requested:
                 self.certificate_ = certify(stated.problem, self.n_components, solution, method=self.certify)
         if interruption.requested:
@@ -140,16 +140,17 @@ class SupervisedFactorization(
     ) -> Stated:
         """Check the data against the parameters and state the problem, without solving it.
 
-        For searches and studies that solve one problem many times: `superfactor.solvers` take its
-        ``problem``, and `adopt` makes a fitted estimator of an answer. Sets what inputs determine.
+        For searches and studies that solve one problem many times: `superfactor.solvers` solve its
+        ``problem``, and `adopt` sets the fitted attributes from a solution. Sets attributes that depend on
+        the inputs only.
 
         Parameters
         ----------
-        X, y, covariates, sample_weight : those of ``fit``
+        X, y, covariates, sample_weight : as for ``fit``
         in_passes : bool, default=False
-            Whether X may be a source of rows that are read in passes; otherwise it is taken into memory.
+            Whether X may be a source of rows that are read in passes; otherwise it is read into memory.
         on_block : callable, optional
-            Hears of each block of a pass, as ``on_block(rows done, rows in all)``.
+            Called after each block of a pass as ``on_block(rows done, total rows)``.
 
         Returns
         -------
@@ -164,7 +165,7 @@ class SupervisedFactorization(
         if data is None:
             data = inputs.check_data(self, X, reset=True)
         data = devices.moved(data, self.device)
-        # From X itself: scikit-learn keeps no names where they are NumPy's strings.
+        # Names are read from X itself, because scikit-learn drops names that are NumPy strings.
         names = inputs.column_names(data if isinstance(data, RowSource) else X)
         columns = inputs.covariate_indices(self.covariate_columns, data.shape[1], names)
         beside_names = inputs.column_names(covariates)
@@ -181,9 +182,9 @@ class SupervisedFactorization(
         data, regressors = everyone, self._roles.regressors(inside, extra)
         n_kept = data.shape[0] if kept is None else len(kept)
         parameters.check_rank(self.n_components, n_kept, data.shape[1])
-        if kept is not None and isinstance(data, RowSource):  # rows of weight zero are left where they are
+        if kept is not None and isinstance(data, RowSource):  # rows of weight zero stay in the source
             targets, class_weight = (inputs.among(x, kept, data.shape[0]) for x in (targets, class_weight))
-        elif kept is not None:  # a sample of weight zero is the same as no sample
+        elif kept is not None:  # samples of weight zero are removed
             data = inputs.take(data, kept, axis=0)
             weight = weight[kept]
             if regressors is not None:
@@ -207,10 +208,10 @@ class SupervisedFactorization(
         return Stated(problem, everyone, kept)
 
     def _shortcomings(self, solution: Any) -> list[Warning]:
-        """What the answer falls short of: its tolerance, the digits of a proof, or its constraint."""
+        """Return warnings: no convergence, a certificate limited by rounding, or a violated constraint."""
         name, found = type(self).__name__, list[Warning]()
         proven = self.certificate_ is not None and self.certificate_.is_global
-        # Without a tolerance, a number of iterations is what was asked for.
+        # With tol=0 the user has requested a number of iterations.
         enough = self.tol == 0 and self.max_iter is not None and self.n_iter_ >= self.max_iter
         if not (solution.converged or solution.stopped_early or proven or enough):
             limit = "" if self.max_iter is None else f" (now {self.max_iter})"
@@ -220,7 +221,7 @@ class SupervisedFactorization(
             )
             said = f"{name} has not converged: {solution.reason}{help if self.lam_ > 0 else ''}"
             found.append(ConvergenceWarning(said))
-        # In float32 that is usual, and the certificate says it.
+        # In float32 this is usual, and the statement of the certificate mentions it.
         double = eps(solution.factors.components) < 1e-10
         if double and self.certificate_ is not None and self.certificate_.lost_to_rounding:
             reason = self.certificate_.statement.split(". ")[0].rstrip(".")
@@ -230,8 +231,8 @@ class SupervisedFactorization(
         ):
             found.append(
                 UserWarning(
-                    f"{name} lies outside its constraint by up to {self.violation_:.2g} an entry "
-                    "(violation_): the projection to rank n_components comes last; a larger "
+                    f"{name} violates its constraint by up to {self.violation_:.2g} per entry "
+                    "(violation_), because the projection to rank n_components comes last; a larger "
                     "n_components may help"
                 )
             )
@@ -239,24 +240,24 @@ class SupervisedFactorization(
 
     @abstractmethod
     def _checked_y(self, y: Any, X: Any) -> CheckedY:
-        """y of the samples of X, checked, and who has one."""
+        """Check y of the samples of X."""
 
     @abstractmethod
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        """Targets, the loss, and the class weight of each kept sample (n,) or None.
+        """Return targets, the loss, and the class weights of the kept samples (n,) or None.
 
-        Targets are class numbers 0 … κ (n,), or real (n, κ).
+        Targets are class numbers 0 … κ (n,), or real numbers (n, κ).
         """
 
     def adopt(self, stated: Stated, solution: Solution) -> Self:
-        """Turn a solution of the stated problem into fitted attributes: all that predicting takes.
+        """Set the fitted attributes that predictions need from a solution of the stated problem.
 
-        ``certificate_`` and what describes factors, ``patterns_`` and so on, are ``fit``'s.
+        ``certificate_`` and attributes that describe factors, such as ``patterns_``, are set by ``fit`` only.
 
         Parameters
         ----------
-        stated : what `state` of this estimator gave
-        solution : of one of `superfactor.solvers`
+        stated : result of `state` of this estimator
+        solution : result of one of `superfactor.solvers`
 
         Returns
         -------
@@ -279,7 +280,7 @@ class SupervisedFactorization(
         self.codes_ = factors.codes
         kept = stated.kept
         if kept is not None:
-            # Samples of weight zero took no part: their codes are those of new samples.
+            # Samples of weight zero were not fitted: they are coded as new samples.
             rows = len(kept) + np.arange(stated.everyone.shape[0])
             rows[kept] = np.arange(len(kept))
             (new,) = by_blocks(lambda X: (self._coding.codes(X),), stated.everyone)
@@ -293,7 +294,7 @@ class SupervisedFactorization(
         return self
 
     def _show(self, stated: Stated, solution: Solution) -> None:
-        """Keep what describes the factors: how features go with their scores, and what each is good for."""
+        """Set attributes that describe the factors: patterns, scores and contributions."""
         shown = scores.shown_factors(stated.problem, solution.factors, self._coding.weights, self._symmetric)
         moments = shown.moments
         found = {
@@ -306,14 +307,15 @@ class SupervisedFactorization(
         }
         for name, values in found.items():
             setattr(self, name, moved(values, self.components_))
-        # As large as X has features. What is r × r stays in float64: single precision would mix factors up.
+        # Arrays with one entry per feature get the dtype of X. r × r matrices stay in float64, because the
+        # rotation of factors needs double precision.
         for name in ("patterns_", "feature_scale_"):
             setattr(self, name, cast(getattr(self, name), self.components_))
 
     def fit_transform(
         self, X: Any, y: Any = None, covariates: Any = None, sample_weight: Any = None
     ) -> NumpyArray:
-        """Fit, then code the training samples as if they were new: ``fit(...).transform(X)``.
+        """Fit, then return codes of the training samples as of new ones: ``fit(...).transform(X)``.
 
         Parameters are those of ``fit``.
 

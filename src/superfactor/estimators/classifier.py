@@ -331,7 +331,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         return posed.targets, posed.loss, posed.factor
 
     def _shortcomings(self, solution: Any) -> list[Warning]:
-        return [*targets.doubts_of_labels(self.classes_, self.class_count_), *super()._shortcomings(solution)]
+        return [*targets.label_warnings(self.classes_, self.class_count_), *super()._shortcomings(solution)]
 
     def _scores(self, X: Any, covariates: Any, method: str) -> Array:
         """Return the scores from which decisions, probabilities and predictions are computed."""

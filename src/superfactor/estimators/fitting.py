@@ -1,4 +1,4 @@
-"""Which solver runs, and what an estimator tells of its answer."""
+"""Run a solver, and compute quantities from its solution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOLVER_OPTIONS = frozenset().union(*(solver.takes for solver in SOLVERS.values()
 def solve(
     problem: Problem, rank: int, solver: Solver, *, constraint: ConvexSet | None, **options: Any
 ) -> Solution:
-    """The answer of a solver; of the options it gets those that every solver has, and those it declares."""
+    """Return the solution; the solver receives common options and those it declares."""
     if solver.constraints:
         options["constraint"] = resolve_constraint(constraint)
     undeclared = SOLVER_OPTIONS - solver.takes
@@ -27,12 +27,12 @@ def solve(
 
 
 def reads_passes(solver: Solver, certify: str | None) -> bool:
-    """Whether a fit takes rows that are read in passes or kept on a cluster; others take arrays."""
+    """Return whether a fit can read rows in passes or from a cluster; others require arrays."""
     return solver.in_passes and (certify is None or METHOD_IN_PASSES[certify])
 
 
 def largest_entry(model: Model, factors: Factors) -> float:
-    """About the largest entry of (A, B, γ): that of B = codes·Wᵀ by the norms of its factors' rows."""
+    """Return an upper estimate of the largest entry of (A, B, γ); for B = codes·Wᵀ it uses row norms."""
     xp = namespace(factors.components)
     W, codes = factors.components, factors.codes
     B = _largest(column_norms(W.T)) * _largest(column_norms(codes.T))
@@ -44,10 +44,10 @@ def _largest(x: Array) -> float:
 
 
 def shares(problem: Problem, solution: Solution) -> Array:
-    """‖w_j‖²‖h_j‖²/‖X‖² (r,): the share of X's sum of squares that each factor reconstructs.
+    """Return ‖w_j‖²‖h_j‖²/‖X‖² (r,): the share of X's sum of squares that each factor reconstructs.
 
-    They add up to that of all factors together, since atoms (filter model) or codes (feature model)
-    are orthogonal; those of "bcd" are not, and share what they have in common.
+    The shares add up to that of all factors together, because atoms (filter model) or codes (feature model)
+    are orthogonal. With "bcd" they are not orthogonal, and the shares overlap.
     """
     norms = column_norms(solution.factors.components)
     sizes = norms * (solution.code_sizes / problem.scale)

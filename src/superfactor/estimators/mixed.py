@@ -26,26 +26,27 @@ _BY_OUTCOME = ("outcomes", "outcome_weight", "outcomes_", "outcome_weight_")
 class SMFMixed(SupervisedFactorization):
     """Supervised matrix factorization for outcomes of several kinds at once.
 
-    Finds ``n_components`` factors that reconstruct X *and* carry a model of every outcome: labels, numbers,
-    counts and survival times side by side, each with gaps of its own. With the losses ``ℓ_k`` of the
-    outcomes, over the samples whose outcome k is known,
+    Finds ``n_components`` factors that reconstruct X *and* predict every outcome: labels, numbers, counts and
+    survival times together; each may be missing for some samples. With the losses ``ℓ_k`` of the outcomes,
+    over the samples whose outcome k is known,
 
         ``F = Σ_k v_k Σ_i ℓ_k(y_ik, a_ik) + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
 
-    is minimised over matrices of rank at most ``n_components``, and one certificate says how far from the
-    global optimum the answer can be. Outcomes share the factors and nothing else: each has a row, or several,
-    of ``factor_coef_``.
+    is minimised over matrices of rank at most ``n_components``. One certificate shows how far the solution
+    can be from the global optimum. Outcomes share only the factors: each has one or more rows of
+    ``factor_coef_``.
 
     Parameters
     ----------
     outcomes : dict from a column of y to "classes", "number", "counts" or "times"
-        Times have two columns: ``{"subtype": "classes", "grade": "number", ("time", "event"): "times"}``.
+        Kinds of the outcomes. Times have two columns:
+        ``{"subtype": "classes", "grade": "number", ("time", "event"): "times"}``.
     n_components : int, default=2
         r, from 1 to min(n_samples, n_features).
     outcome_weight : dict from a column of y to a number > 0, default=None
-        How much each outcome counts, 1 where it is not named. In units of its own null loss: with weight 1
-        labels, numbers and counts of n samples cost ``n·log 2`` without a model, whatever their kind and
-        unit. Times count with their partial likelihood as it is.
+        Weight of each outcome; 1 if it is not named. Weights are relative to the null loss: with weight 1,
+        labels, numbers and counts of n samples have the loss ``n·log 2`` without a model, for any kind and
+        unit. For times the partial likelihood is not scaled.
     model, xi, lam, lam_covariates, covariate_columns, constraint, solver, search, step_size, max_iter, tol
         As in `SMFRegressor`.
     prediction, certify, device, checkpoint, random_state, verbose
@@ -53,32 +54,32 @@ class SMFMixed(SupervisedFactorization):
 
     Attributes
     ----------
-    outcomes_ : dict from a column of y to what was learned of it
-        ``classes`` of labels, ``mean`` and ``size`` of numbers, ``mean`` of counts; ``outputs`` are the names
-        of its rows in ``factor_coef_``.
+    outcomes_ : dict from a column of y to its fitted part
+        With ``classes`` for labels, ``mean`` and ``size`` for numbers, ``mean`` for counts; ``outputs`` are
+        the names of its rows of ``factor_coef_``.
     outcome_weight_ : dict from a column of y to v_k
     output_names_ : list of str
-        The names of all rows of ``factor_coef_``: ``subtype=B`` is the log-odds of B against the first class.
+        Names of all rows of ``factor_coef_``: ``subtype=B`` is the log-odds of B relative to the first class.
     factor_coef_ : array of shape (n_outputs, n_components)
-        β transposed, what one unit of each code adds to each output: log-odds, standard deviations of a
-        number, the logarithm of a count, the log hazard.
+        β transposed, the change of each output per unit of each code: log-odds, a number in standard
+        deviations, the logarithm of a count, or the log hazard.
     n_labeled_ : int
-        Training samples that have one outcome at least.
+        Number of training samples with at least one outcome.
     components_, codes_, patterns_, coef_, covariate_coef_, intercept_, xi_, lam_, lam_covariates_, objective_
         As in `SMFRegressor`.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``.
     component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
-        What columns are called, and which of them are covariates: as in `SMFClassifier`.
+        Names of columns, and which of them are covariates: as in `SMFClassifier`.
     explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
-        What describes the factors: as in `SMFClassifier`.
+        Properties of the factors: as in `SMFClassifier`.
     factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
-        Likewise.
+        As in `SMFClassifier`.
 
     Notes
     -----
-    A sample needs not have all outcomes; one without any takes part in the reconstruction alone. With times
-    among the outcomes X is an array in memory, as for `SMFSurvival`.
+    Outcomes of a sample may be missing; a sample without any outcome enters the reconstruction only. If times
+    are among the outcomes, X must be in memory, as for `SMFSurvival`.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class SMFMixed(SupervisedFactorization):
     """
 
     _predicted: ClassVar[str] = "outcome"
-    #: Every kind has one; that of times is where their mean risk is 0.
+    #: All kinds have an intercept; for times it makes the mean risk 0.
     fit_intercept: ClassVar[bool] = True
     outcomes_: dict[Hashable, MixedPart]
     outcome_weight_: dict[Hashable, float]
@@ -150,7 +151,7 @@ class SMFMixed(SupervisedFactorization):
         self.verbose = verbose
 
     def __getstate__(self) -> dict[str, Any]:
-        """Names of times are tuples, and keys of model files are strings: items instead of dicts."""
+        """Store dicts as lists of items, because keys may be tuples and model files require strings."""
         state = dict(super().__getstate__())
         found = {name: state[name] for name in _BY_OUTCOME if isinstance(state.get(name), Mapping)}
         return state | {name: list(by_outcome.items()) for name, by_outcome in found.items()}
@@ -167,10 +168,10 @@ class SMFMixed(SupervisedFactorization):
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : DataFrame of n_samples rows, or dict from names to columns
-            It has the columns that `outcomes` names. None, NaN and NA mean that a sample does not have this
-            outcome. Events of times are 0 and 1, True and False.
+            With the columns of `outcomes`. None, NaN and NA mean that the outcome of a sample is not known.
+            Events of times are 0 and 1, True and False.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
-            Enter the models of all outcomes as they are. Given here, they are needed for prediction too.
+            Enter the models of all outcomes directly. If given, they are required for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 
@@ -181,13 +182,13 @@ class SMFMixed(SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _read(self, y: Any, X: Any) -> dict[Hashable, CheckedY]:
-        """Each outcome of the samples of X, checked."""
+        """Check each outcome of the samples of X."""
         types = part_types(self.outcomes)
         columns = columns_of(y, list(types))
         return {key: kind.read(key, columns[key], X) for key, kind in types.items()}
 
     def _checked_y(self, y: Any, X: Any) -> CheckedY:
-        """The targets (n, κ) of a fitted model, NaN where an outcome is not known."""
+        """Return the targets (n, κ) for a fitted model, NaN where an outcome is not known."""
         read = self._read(y, X)
         values = np.concatenate([part.targets(read[key]) for key, part in self.outcomes_.items()], axis=1)
         known = ~np.all(np.isnan(values), axis=1)
@@ -239,7 +240,7 @@ class SMFMixed(SupervisedFactorization):
         return float(weight)
 
     def decision_function(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """The activations: log-odds, numbers in units of their spread, log counts, log hazards.
+        """Return activations: log-odds, numbers in standard deviations, log counts, log hazards.
 
         Parameters
         ----------
@@ -256,7 +257,7 @@ class SMFMixed(SupervisedFactorization):
         return self._coding.targets(signal, offset, self.prediction)
 
     def _by_outcome(self, X: Any, covariates: Any) -> dict[Hashable, tuple[MixedPart, NumpyArray]]:
-        """Each outcome and its columns of the activations."""
+        """Return each outcome and its columns of the activations."""
         a, found, start = inputs.as_numpy(self.decision_function(X, covariates)), {}, 0
         for key, part in self.outcomes_.items():
             found[key] = part, a[:, start : start + len(part.outputs)]
@@ -264,19 +265,19 @@ class SMFMixed(SupervisedFactorization):
         return found
 
     def predict(self, X: Any, covariates: Any = None) -> dict[Hashable, NumpyArray]:
-        """What is expected of every outcome.
+        """Return the prediction of every outcome.
 
         Parameters are those of ``decision_function``.
 
         Returns
         -------
         predicted : dict from a column of y to an array of shape (n_samples,)
-            Labels, numbers, expected counts; of times the risk, the higher, the sooner an event is expected.
+            Labels, numbers or expected counts; for times the risk, which is higher for earlier events.
         """
         return {key: part.predicted(a) for key, (part, a) in self._by_outcome(X, covariates).items()}
 
     def predict_proba(self, X: Any, covariates: Any = None) -> dict[Hashable, NumpyArray]:
-        """Class probabilities of the outcomes that are labels.
+        """Return class probabilities of the outcomes that are labels.
 
         Parameters are those of ``decision_function``.
 
@@ -291,7 +292,7 @@ class SMFMixed(SupervisedFactorization):
         }
 
     def scores(self, X: Any, y: Any, covariates: Any = None, sample_weight: Any = None) -> dict[Any, float]:
-        """How good the predictions of each outcome are, on the samples that have it.
+        """Return a metric of the predictions of each outcome, for the samples that have it.
 
         Parameters
         ----------
@@ -303,8 +304,8 @@ class SMFMixed(SupervisedFactorization):
         Returns
         -------
         figures : dict from a column of y to a float
-            Accuracy of labels, R² of numbers, deviance explained of counts, concordance of times; NaN where
-            no sample has the outcome, and of times where no two samples can be compared.
+            Accuracy of labels, R² of numbers, deviance explained of counts, concordance of times; NaN if no
+            sample has the outcome, or if no two samples can be compared.
         """
         found = self._by_outcome(X, covariates)
         rows = next(iter(found.values()))[1]
@@ -317,7 +318,7 @@ class SMFMixed(SupervisedFactorization):
         return figures
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The mean of ``scores`` over the outcomes.
+        """Return the mean of ``scores`` over the outcomes.
 
         Parameters are those of ``scores``.
 
@@ -329,7 +330,7 @@ class SMFMixed(SupervisedFactorization):
 
 
 def _null_loss(loss: Loss, Y: Any, weight: Any) -> float:
-    """Σω ℓ(y, 0) over the samples whose targets (n, κ) are known."""
+    """Return Σω ℓ(y, 0) over the samples whose targets (n, κ) are known."""
     known = ~np.isnan(Y).any(axis=1)
     values = loss.value(np.zeros_like(Y), np.where(known[:, None], Y, 0.0))
     return float(np.sum((weight * values)[known]))

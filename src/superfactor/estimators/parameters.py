@@ -1,4 +1,4 @@
-"""Constructor arguments: each message names the parameter, its value and what is allowed."""
+"""Checks of constructor arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from superfactor.constraints import ConvexSet, resolve_constraint
 from superfactor.solvers import SOLVERS, Solver
 from superfactor.theory.certificate import METHOD_IN_PASSES
 
-# In scikit-learn's terms; what depends on the data is checked where the data is.
+# Constraints for scikit-learn; those that depend on the data are checked with the data.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_components": [Interval(Integral, 1, None, closed="left")],
     "model": [StrOptions({"filter", "feature"})],
@@ -37,35 +37,35 @@ CONSTRAINTS: dict[str, list[Any]] = {
 def check_parameters(estimator: Any) -> None:
     """Raise a TypeError or ValueError for the first parameter that is not allowed.
 
-    Each by itself is scikit-learn's to check; here is how they go together.
+    scikit-learn checks single parameters; this function checks their combinations.
     """
     estimator._validate_params()
     chosen = choose_solver(estimator.solver, estimator.constraint)
     step, checkpoint = estimator.step_size, estimator.checkpoint
     if not isinstance(step, str) and "step_size" not in chosen.takes:
         raise ValueError(
-            f"step_size={shown(step)}: solver={estimator.solver!r} chooses its own steps and takes 'auto' "
-            f"only; solver={_first_that_takes('step_size')!r} takes a number"
+            f"step_size={shown(step)}: solver={estimator.solver!r} chooses its own steps and requires "
+            f"'auto'; solver={_first_that_takes('step_size')!r} accepts a number"
         )
     if checkpoint is not None and not os.fspath(checkpoint):
         raise ValueError(f"checkpoint={shown(checkpoint)}: None or the path of a file is required")
     if checkpoint is not None and "checkpoint" not in chosen.takes:
         raise ValueError(
-            f"checkpoint={shown(checkpoint)}: solver={chosen.name!r} keeps none and takes None only; "
-            f"solver={_first_that_takes('checkpoint')!r} does"
+            f"checkpoint={shown(checkpoint)}: solver={chosen.name!r} writes none and requires None; "
+            f"solver={_first_that_takes('checkpoint')!r} supports checkpoints"
         )
 
 
 def choose_solver(solver: str, constraint: ConvexSet | None) -> Solver:
-    """The solver that runs: "auto" is the first that allows the constraint."""
+    """Return the solver to run; "auto" is the first one that supports the constraint."""
     allowed = resolve_constraint(constraint)
     first = next(each for each in SOLVERS.values() if each.allows(allowed))
     chosen = first if solver == "auto" else SOLVERS[solver]
     if not chosen.allows(allowed):
         sets = "".join(f" or {kind.__name__}()" for kind in chosen.constraints) or " only"
         raise ValueError(
-            f"constraint={constraint!r}: solver={solver!r} takes None{sets}; "
-            f"solver='auto' or {first.name!r} projects onto any convex set"
+            f"constraint={constraint!r}: solver={solver!r} allows None{sets}; "
+            f"solver='auto' or {first.name!r} supports any convex set"
         )
     return chosen
 
@@ -75,7 +75,7 @@ def _first_that_takes(option: str) -> str:
 
 
 def check_rank(n_components: int, n_samples: int, n_features: int) -> None:
-    """r has to lie in 1..min(n, p)."""
+    """Raise a ValueError unless r is in 1..min(n, p)."""
     if n_components > min(n_samples, n_features):
         raise ValueError(
             f"n_components={n_components}: an integer from 1 to min(n_samples, n_features) = "
@@ -85,7 +85,7 @@ def check_rank(n_components: int, n_samples: int, n_features: int) -> None:
 
 
 def seed_of(random_state: Any) -> int | np.random.Generator:
-    """What the solvers draw their starts from; None is a fixed seed: equal fits, equal answers."""
+    """Return the seed or generator of the random starts; None is a fixed seed, for repeatable fits."""
     if random_state is None:
         return 0
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
@@ -103,7 +103,7 @@ def seed_of(random_state: Any) -> int | np.random.Generator:
 
 
 def shown(value: Any) -> str:
-    """The value as a message shows it: NumPy's numbers as plain ones, 0 and not np.int64(0)."""
+    """Return the value as text for messages, with NumPy scalars as plain numbers: 0, not np.int64(0)."""
     return repr(_plain(value))
 
 

@@ -1,4 +1,4 @@
-"""What a fit says while it runs: `verbose`, and scikit-learn's callbacks where it has them."""
+"""Progress of a fit: `verbose` output, and scikit-learn's callbacks if the installed version has them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ except ImportError:
     _with_callbacks = None
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where the installed scikit-learn has no callbacks."""
+        """Replacement if the installed scikit-learn has no callbacks."""
 
 
 #: Whether the installed scikit-learn has callbacks, and `with_callbacks` wraps a method.
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 def with_callbacks(method: Callable[P, R]) -> Callable[P, R]:
-    """scikit-learn's decorator of the same name, where it has one; it says nothing of types."""
+    """Apply scikit-learn's decorator of the same name, if it exists, and keep the method's type."""
     return method if _with_callbacks is None else cast(Callable[P, R], _with_callbacks(method))
 
 
@@ -44,16 +44,16 @@ __all__ = [
     "with_callbacks",
 ]
 
-# Passes shorter than this are over before anyone has read about them.
+# Passes that take fewer seconds than this are not shown.
 _SHORTEST = 0.3
-# Cells of a bar: more look empty. And of terminals with room for the estimator's name, and for counts.
+# Most characters of a bar; terminal widths from which on the estimator's name and the counts are shown.
 _LONGEST, _ROOM = 40, (50, 80)
 
 
 class Announcer:
-    """Prints lines for an estimator, and tells its callbacks of tasks: the fit, and those within it.
+    """Prints lines for an estimator, and calls its callbacks for the fit and for tasks within it.
 
-    Callbacks are shown X, y and metadata; `tasks` there will be at most, None where that is not known.
+    Callbacks receive X, y and metadata. `tasks` is the largest number of tasks, None if it is not known.
     """
 
     name: str
@@ -74,11 +74,11 @@ class Announcer:
 
     @property
     def has_callbacks(self) -> bool:
-        """Whether the estimator has callbacks of scikit-learn's."""
+        """Return whether the estimator has scikit-learn callbacks."""
         return self._context is not None
 
     def task(self, name: str) -> bool:
-        """Tell the callbacks of a task that is over: True where one of them wants to stop."""
+        """Call the callbacks for a finished task; return True if one of them requests a stop."""
         if self._context is None:
             return False
         task = self._context.subcontext(task_name=name)
@@ -87,7 +87,7 @@ class Announcer:
 
     @contextmanager
     def task_of(self, name: str, part: Any) -> Iterator[None]:
-        """While a task is the fit of another estimator, `part`: callbacks that go along hear of it too."""
+        """Run a task that fits another estimator, `part`; callbacks that support it are passed on."""
         if self._context is None:
             yield
             return
@@ -98,15 +98,15 @@ class Announcer:
         task.call_on_fit_task_end(estimator=self.estimator, **self._shown)
 
     def complete(self) -> None:
-        """Tell the callbacks that the fit is over."""
+        """Call the callbacks for the end of the fit."""
         if self._context is not None:
-            # The estimator itself is complete, so that its copy needs no further attributes.
+            # The estimator is complete, so its copy needs no further attributes.
             self._context.call_on_fit_task_end(
                 estimator=self.estimator, reconstruction_attributes=dict, **self._shown
             )
 
     def elapsed(self) -> str:
-        """Seconds since the beginning, for people."""
+        """Return the seconds since the start as text."""
         return f"{time.perf_counter() - self._start:.3g} s"
 
     def say(self, line: str) -> None:
@@ -115,12 +115,12 @@ class Announcer:
 
 
 class Progress(Announcer):
-    """Prints, and tells the callbacks of an estimator, after every iteration of a solver.
+    """Prints progress and calls an estimator's callbacks after every iteration of a solver.
 
-    Each iteration is one task for scikit-learn's callbacks, named "iteration". A solver that tries
-    other starts asks again without a new iteration: a task named "restart", and nothing printed. A
-    callback whose ``on_fit_task_end`` returns True stops the fit; it can read
-    ``estimator.objective_`` and ``estimator.n_iter_``.
+    Each iteration is one task for scikit-learn's callbacks, named "iteration". A solver that tries other
+    starts reports them without a new iteration: the task is named "restart", and nothing is printed. A
+    callback whose ``on_fit_task_end`` returns True stops the fit. It can read ``estimator.objective_`` and
+    ``estimator.n_iter_``.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, metadata: dict[str, Any]):
@@ -128,7 +128,7 @@ class Progress(Announcer):
         self._last = 0
 
     def begin(self, shape: tuple[int, ...], solver: str) -> None:
-        """Say what is about to be fitted."""
+        """Print what will be fitted."""
         if self.verbose:
             estimator = self.estimator
             self.say(
@@ -140,28 +140,28 @@ class Progress(Announcer):
 
     @property
     def callback(self) -> Any:
-        """Itself where somebody listens, None otherwise: silent fits pay nothing."""
+        """Return itself if progress is shown or callbacks exist, otherwise None to save time."""
         return self if self.verbose > 1 or self.has_callbacks else None
 
     @cached_property
     def on_block(self) -> PassProgress | None:
-        """What watches the passes over an X that is read in blocks; None where nothing is shown."""
+        """Return an object that shows passes over an X read in blocks; None if nothing is shown."""
         watched = self.verbose > (0 if sys.stderr.isatty() else 1)
         return PassProgress(self.name, sys.stderr) if watched else None
 
     def or_when(self, stop: Callable[[], bool]) -> Callable[[int, float], bool]:
-        """A callback for solvers: what listeners say, or that somebody wants to stop."""
-        listening = self.callback
+        """Return a callback for solvers that stops if a callback requests it or `stop()` is True."""
+        own = self.callback
 
         def callback(iteration: int, objective: float) -> bool:
-            heard = listening is not None and listening(iteration, objective)
-            return heard or stop()
+            stopped = own is not None and own(iteration, objective)
+            return stopped or stop()
 
         return callback
 
     @contextmanager
     def passes(self) -> Iterator[None]:
-        """While X may be read in passes: no half-drawn bar is left behind."""
+        """Remove an unfinished bar at the end of the context."""
         try:
             yield
         finally:
@@ -169,7 +169,7 @@ class Progress(Announcer):
                 self.on_block.clear()
 
     def __call__(self, iteration: int, objective: float) -> bool:
-        """After an iteration: True to stop."""
+        """Report an iteration; return True to stop the fit."""
         name = "iteration" if iteration > self._last else "restart"
         self._last = iteration
         if self.verbose > 1 and name == "iteration":
@@ -180,7 +180,7 @@ class Progress(Announcer):
         return self.task(name)
 
     def end(self, reason: str) -> None:
-        """Say how it went, once the estimator is complete."""
+        """Print a summary, once the estimator is complete."""
         if self.verbose:
             estimator = self.estimator
             self.say(f"{estimator.n_iter_} iterations in {self.elapsed()}: {reason}")
@@ -191,10 +191,10 @@ class Progress(Announcer):
 
 
 class PassProgress:
-    """A bar for every pass over X on a terminal that rich can draw on; elsewhere a line when it is over.
+    """Shows each pass over X: a bar on a terminal supported by rich, otherwise a line at the end.
 
-    A pass begins with ``(0, total)``, or else its first block, and ends with ``(total, total)``. One that is
-    over in a moment is not shown.
+    A pass starts with ``(0, total)`` or its first block and ends with ``(total, total)``. Short passes are
+    not shown.
     """
 
     def __init__(self, name: str, stream: TextIO):
@@ -202,10 +202,10 @@ class PassProgress:
         self._draws = draws_bars(stream)
         self._passes, self._done, self._total = 0, 0, 0
         self._begun = 0.0
-        self._bar: Any = None  # of rich, while it is on the screen
+        self._bar: Any = None  # rich's bar while it is shown
 
     def __call__(self, done: int, total: int) -> None:
-        """After each block of rows: so many are done, of so many in all."""
+        """Update after a block of rows: `done` of `total` rows are done."""
         now = time.perf_counter()
         if done == 0 or done <= self._done or self._done == self._total:
             self.clear()
@@ -227,26 +227,26 @@ class PassProgress:
             self._bar.update(self._bar.task_ids[0], completed=done)
 
     def clear(self) -> None:
-        """Take the bar off the screen, as at the end of a pass; for a pass that breaks off."""
+        """Remove the bar from the screen, at the end of a pass or if it is interrupted."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
 
 def draws_bars(stream: TextIO) -> bool:
-    """Whether bars can be drawn there: on a terminal, by rich."""
+    """Return whether bars can be drawn: the stream is a terminal and rich is installed."""
     return stream.isatty() and find_spec("rich") is not None
 
 
 def drawn_bar(name: str, label: str, total: int, unit: str, stream: TextIO) -> Any:
-    """A bar of rich on a terminal, on one line: a narrow one leaves out what matters less."""
+    """Return a progress bar of rich on one line; on narrow terminals, less important parts are left out."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
     from rich.table import Column
 
     console = Console(file=stream)
     named, counted = (console.width >= room for room in _ROOM)
-    width = len(f"{total:,}")  # of every count, so that the bar stays put
+    width = len(f"{total:,}")  # constant width of counts, so that the bar does not move
     count = TextColumn(f"{{task.completed:>{width},.0f}} of {{task.total:,.0f}} {unit}")
     bar = Progress(
         TextColumn("{task.description}", markup=False),

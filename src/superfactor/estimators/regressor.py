@@ -20,8 +20,8 @@ from superfactor.losses import Loss, PoissonLoss, SquaredError
 class SMFRegressor(RegressorMixin, SupervisedFactorization):
     """Supervised matrix factorization for regression, of numbers or of counts.
 
-    Finds ``n_components`` factors that reconstruct X *and* predict y, and says how far from the
-    global optimum the answer can be. With κ targets it minimises
+    Finds ``n_components`` factors that reconstruct X *and* predict y, and computes how far the
+    solution can be from the global optimum. With κ targets it minimises
 
         ``F = Σ_i ‖y_i − a_i‖² + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
 
@@ -29,7 +29,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     with ``A = Wβ`` in the filter model (SMF-W), and ``a_i = A_i + γᵀx'_i`` with ``A_i = βᵀh_i`` in
     the feature model (SMF-H), where ``h_i`` is the sample's code and ``x'_i`` its covariates. With
     ``loss="poisson"`` activations are logarithms of expected counts, and half the Poisson deviance,
-    ``Σ_i e^{a_i} − y_i a_i + y_i log y_i − y_i``, stands in place of the squared error.
+    ``Σ_i e^{a_i} − y_i a_i + y_i log y_i − y_i``, replaces the squared error.
 
     Parameters
     ----------
@@ -40,33 +40,34 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     loss : {"squared", "poisson"}, default="squared"
         "squared" is for measurements, "poisson" for counts: y >= 0, whole numbers or rates.
     exposure_column : column name or index, default=None
-        With ``loss="poisson"`` the column of X that says how long, or how much, of each sample was observed:
-        positive numbers, to which expected counts are proportional. It is neither factorized nor a covariate.
+        With ``loss="poisson"``, the column of X with exposures, such as the time or amount of observation of
+        each sample: positive numbers to which expected counts are proportional. It is neither factorized nor
+        a covariate.
     xi : "auto" or float, default="auto"
-        ξ > 0, weight of the reconstruction against the regression. "auto" is in the units of the data
-        (`superfactor.units`); a number is the paper's. ``xi_`` says what it was.
+        ξ > 0, weight of the reconstruction relative to the regression. "auto" is in the units of the data
+        (`superfactor.units`); a number is used as in the paper. ``xi_`` is the value of the fit.
     lam : "auto" or float, default="auto"
-        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``.
+        λ ≥ 0, ridge on the lifted coefficients A; "auto" as for `xi`. ``lam_`` is the value of the fit.
     lam_covariates : "auto", float or None, default="auto"
-        Ridge on the coefficients of the covariates; the intercept is free. "auto" is 0.08 times the
-        variance of each covariate: weak, and the same in every unit. None is the paper's: the same
-        λ. ``lam_covariates_`` says what it was.
+        Ridge on the coefficients of the covariates; the intercept is not penalized. "auto" is 0.08 times the
+        variance of each covariate, which is weak and does not depend on units. None uses λ, as the paper
+        does. ``lam_covariates_`` is the value of the fit.
     fit_intercept : bool, default=True
     covariate_columns : column name(s), index(es) or boolean mask, default=None
-        Columns of X that enter the regression as they are and are not factorized. Names need a
-        DataFrame, Parquet or Arrow.
+        Columns of X that enter the regression directly and are not factorized. Names require a DataFrame,
+        Parquet or Arrow.
     constraint, solver, search, step_size, max_iter, tol
-        A convex set Θ on the lifted variables, and how the minimum is found: as in `SMFClassifier`.
+        A convex set Θ on the lifted variables, and parameters of the solver: as in `SMFClassifier`.
     prediction : {"exact", "fast"}, default="exact"
-        Feature model only: "exact" minimises the sample's training term over its code with y free,
-        "fast" projects it. May be changed after ``fit``.
+        Feature model only: "exact" minimises the sample's training term over its code and y, "fast" projects
+        the sample. It may be changed after ``fit``.
     certify : {"residual", "ascent"} or None, default="residual"
-        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+        How the lower bound on F is computed: from the residuals of the fit, improved by ascent, or not.
     unlabeled : float, default=None
         A value of y that means "no target"; None, NaN and NA always do. Samples without targets are
-        factorized like all others, and have no part in the regression.
+        factorized like all others, but do not enter the regression.
     device, checkpoint, random_state, verbose
-        Where to fit, a file to resume from, the random starts, and what is printed: as in `SMFClassifier`.
+        Device of the fit, checkpoint file, seed of random starts, and output: as in `SMFClassifier`.
 
     Attributes
     ----------
@@ -76,40 +77,40 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     patterns_ : array of shape (n_components, n_features without covariate columns)
-        How the features go with the codes. Weights say how a code is computed, patterns what it goes with.
+        Regression of the features on the codes. Weights define how a code is computed; patterns show which
+        features are related to it.
     factor_coef_ : array of shape (n_targets, n_components)
-        β transposed, what one unit of each code adds to the prediction.
+        β transposed, the change of the prediction per unit of each code.
     coef_ : array of shape ``(n_targets, n_features_in_)``
-        Weights of the columns of X, covariate columns included: predictions are ``X @ coef_.T + intercept_``;
-        of counts this is the logarithm of a prediction, less that of the exposure.
+        Weights of the columns of X, including covariate columns: predictions are ``X @ coef_.T +
+        intercept_``; for counts this is the log of the prediction minus the log of the exposure.
     covariate_coef_ : array of shape (n_targets, n_covariates)
         γ transposed; `covariate_columns` first, then the columns of `covariates`.
     intercept_ : array of shape (n_targets,)
     xi_, lam_ : float
-        ξ and λ of the fit, those of the paper's F.
+        ξ and λ of the fit, as in the F of the paper.
     lam_covariates_ : array of shape (n_covariates,)
         The ridge of every covariate.
     n_labeled_ : int
-        Training samples that have a target.
+        Number of training samples with a target.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``; and from the
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
     component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
-        What columns are called, and which of them are covariates: as in `SMFClassifier`.
+        Names of columns, and which of them are covariates: as in `SMFClassifier`.
     explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
-        What describes the factors: as in `SMFClassifier`.
+        Properties of the factors: as in `SMFClassifier`.
     factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
-        Likewise.
+        As in `SMFClassifier`.
 
     Notes
     -----
-    ``xi``, ``lam`` and ``objective_`` are those of a sum over samples: twice the data with the same
-    ``lam`` is half the regularisation. ``sample_weight`` multiplies every term of a sample, so that
-    weight 2 is the sample twice and weight 0 no sample at all. The table of implementations by type
-    of X is that of `SMFClassifier`. For type checkers, arrays are ``Any``: which library's they are
-    depends on X.
+    ``xi``, ``lam`` and ``objective_`` refer to a sum over samples: twice the data with the same ``lam`` means
+    half the regularisation. ``sample_weight`` multiplies every term of a sample: weight 2 is equivalent to
+    two copies of the sample, and weight 0 to leaving it out. `SMFClassifier` has a table of implementations
+    by type of X. For type checkers, arrays are ``Any``, because their library depends on X.
 
     Examples
     --------
@@ -194,10 +195,11 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         ----------
         X : array-like, DataFrame, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            None, NaN, NA and `unlabeled` mean that a sample has no target, or none of several.
+            None, NaN, NA and `unlabeled` mean that a sample has no target. Of several targets, all or none
+            must be known.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
-            Enter the regression as they are, words (strings, categories, booleans) as indicators
-            against their most frequent level. Given here, they are needed for prediction too.
+            Enter the regression directly; strings, categories and booleans as indicators relative to their
+            most frequent level. If given, they are required for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 
@@ -232,14 +234,14 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         exposures = self._roles.exposures(X, kept)
         if exposures is None:
             return values, PoissonLoss(), given.loss_factor
-        # e·ℓ(y/e, a) is ℓ(y, a + log e): a rate that weighs as much as there is exposure.
+        # e·ℓ(y/e, a) equals ℓ(y, a + log e): the loss of a rate, weighted by its exposure.
         exposure = inputs.as_numpy(exposures).astype(float)
         exposure = exposure if kept is None else exposure[kept]
         factor = exposure[:, 0] if given.loss_factor is None else exposure[:, 0] * given.loss_factor
         return values / exposure, PoissonLoss(), factor
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Predicted targets; of counts the expected ones, for the exposures in X.
+        """Return predicted targets; for counts, expected counts for the exposures in X.
 
         Parameters
         ----------
@@ -257,9 +259,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         return a[:, 0] if self._flat else a
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """R², the coefficient of determination, averaged over targets, of the samples that have them.
+        """Return R², averaged over targets, for the samples that have targets.
 
-        Of counts it is D², the share of the Poisson deviance that is explained, against one rate for all.
+        For counts it is D², the explained share of the Poisson deviance of one rate for all.
 
         Parameters
         ----------

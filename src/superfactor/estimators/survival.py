@@ -27,8 +27,8 @@ from superfactor.solution import Solution
 class SMFSurvival(SupervisedFactorization):
     """Supervised matrix factorization for survival times: Cox's proportional hazards on factors.
 
-    Finds ``n_components`` factors that reconstruct X *and* order the samples by their risk, and says how far
-    from the global optimum the answer can be. With events δ, times t and ``D_i`` events at the time of i
+    Finds ``n_components`` factors that reconstruct X *and* predict the risk of samples, and computes how far
+    the solution can be from the global optimum. With events δ, times t and ``D_i`` events at the time of i
 
         ``F = Σ_i δ_i (log Σ_{t_j≥t_i} e^{a_j} − log D_i − a_i)``
         ``    + ξ‖X − codes @ components‖² + λ(‖A‖² + ‖γ‖²)``
@@ -45,29 +45,29 @@ class SMFSurvival(SupervisedFactorization):
     model : {"filter", "feature"}, default="filter"
         "filter" predicts from projections of X, "feature" from the codes.
     xi : "auto" or float, default="auto"
-        ξ > 0, weight of the reconstruction against the partial likelihood. "auto" is in the units of the data
-        (`superfactor.units`); ``xi_`` says what it was.
+        ξ > 0, weight of the reconstruction relative to the partial likelihood. "auto" is in the units of the
+        data (`superfactor.units`). ``xi_`` is the value of the fit.
     lam : "auto" or float, default="auto"
-        λ ≥ 0, ridge on the lifted coefficients A, likewise; ``lam_``. Only events count for it: half of
-        them is half the ridge.
+        λ ≥ 0, ridge on the lifted coefficients A; "auto" as for `xi`, in proportion to the number of events.
+        ``lam_`` is the value of the fit.
     lam_covariates : "auto", float or None, default="auto"
-        Ridge on the coefficients of the covariates. "auto" is 0.08 times the variance of each: a normal prior
-        with a standard deviation of 2.5 on the log hazard ratio per standard deviation. None is the same λ.
-        ``lam_covariates_`` says what it was.
+        Ridge on the coefficients of the covariates. "auto" is 0.08 times the variance of each, which
+        corresponds to a normal prior with standard deviation 2.5 on the log hazard ratio per standard
+        deviation. None uses λ. ``lam_covariates_`` is the value of the fit.
     ties : {"breslow", "efron"}, default="breslow"
-        How several events at one time are counted. Efron's is nearer to what distinct times would give; they
-        agree where no two events are at the same time.
+        How several events at one time are counted. Efron's method is closer to the result for distinct times.
+        Both are equal if no two events are at the same time.
     covariate_columns : column name(s), index(es) or boolean mask, default=None
-        Columns of X that enter the hazard as they are and are not factorized.
+        Columns of X that enter the hazard directly and are not factorized.
     constraint, solver, search, step_size, max_iter, tol
-        A convex set Θ on the lifted variables, and how the minimum is found: as in `SMFClassifier`.
+        A convex set Θ on the lifted variables, and parameters of the solver: as in `SMFClassifier`.
     prediction : {"exact", "fast"}, default="exact"
-        Feature model only: "exact" minimises the sample's training term over its code, its time being
-        unknown, "fast" projects it.
+        Feature model only: "exact" minimises the sample's training term over its code, with unknown time,
+        "fast" projects the sample.
     certify : {"residual", "ascent"} or None, default="residual"
-        The lower bound on F: at the residuals of the fit, tightened by ascent, or none.
+        How the lower bound on F is computed: from the residuals of the fit, improved by ascent, or not.
     device, checkpoint, random_state, verbose
-        Where to fit, a file to resume from, the random starts, and what is printed: as in `SMFClassifier`.
+        Device of the fit, checkpoint file, seed of random starts, and output: as in `SMFClassifier`.
 
     Attributes
     ----------
@@ -76,57 +76,56 @@ class SMFSurvival(SupervisedFactorization):
     codes_ : array of shape (n_samples, n_components)
         H transposed, the codes of the training samples.
     patterns_ : array of shape (n_components, n_features without covariate columns)
-        How the features go with the codes. Weights say how a code is computed, patterns what it goes with.
+        Regression of the features on the codes. Weights define how a code is computed; patterns show which
+        features are related to it.
     factor_coef_ : array of shape (1, n_components)
-        β transposed, what one unit of each code adds to the log hazard.
+        β transposed, the change of the log hazard per unit of each code.
     coef_ : array of shape ``(1, n_features_in_)``
-        Weights of the columns of X, covariate columns included: risks are ``X @ coef_.T + intercept_``.
+        Weights of the columns of X, including covariate columns: risks are ``X @ coef_.T + intercept_``.
     covariate_coef_ : array of shape (1, n_covariates)
         γ transposed, log hazard ratios; `covariate_columns` first, then the columns of `covariates`.
     intercept_ : array of shape (1,)
-        Less the mean risk of the training samples, so that a risk of 0 is theirs on average. The partial
-        likelihood knows no intercept.
+        Minus the mean risk of the training samples, so that their mean risk is 0. The partial likelihood has
+        no intercept.
     event_times_ : NumPy array of shape (n_times,)
-        The distinct times of events in the training samples, from the first on.
+        The distinct event times of the training samples, ascending.
     strata_ : NumPy array of shape (n_strata,) or None
-        The strata in order; None where y had none.
+        The strata in order; None if y had none.
     baseline_ : NumPy array of shape (n_times,), with strata (n_strata, n_times)
-        Breslow's cumulative hazard at these times of a sample whose risk is 0; the largest float where it
-        is larger than any.
+        Breslow's cumulative hazard at these times for a sample with risk 0; at most the largest float.
     log_baseline_ : NumPy array of the same shape
-        Its logarithm, which is in range however widely risks differ: curves are computed from it.
+        Its logarithm, which does not overflow for very different risks; curves are computed from it.
     xi_, lam_ : float
         ξ and λ of the fit.
     lam_covariates_ : array of shape (n_covariates,)
         The ridge of every covariate.
     n_labeled_ : int
-        Training samples that have a time.
+        Number of training samples with a time.
     n_events_ : int
-        Those of them that have an event.
+        Number of training samples with an event.
     objective_ : float
         F at the solution, a sum over samples and not a mean.
     certificate_ : Certificate or None
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``.
     component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
-        What columns are called, and which of them are covariates: as in `SMFClassifier`.
+        Names of columns, and which of them are covariates: as in `SMFClassifier`.
     explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
-        What describes the factors: as in `SMFClassifier`.
+        Properties of the factors: as in `SMFClassifier`.
     factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
-        Likewise.
+        As in `SMFClassifier`.
 
     Notes
     -----
-    The partial likelihood compares every event with all who were still at risk, so that samples cannot be
-    looked at block by block: X is an array in memory, dense or sparse; files read in passes and clusters are
-    refused.
+    The partial likelihood compares every event with all samples at risk, so samples cannot be processed in
+    blocks. X must be in memory, dense or sparse; files read in passes and clusters are not supported.
 
-    What all samples share changes no comparison. X is nevertheless reconstructed as it is: centre it, or its
-    mean takes a factor.
+    The partial likelihood ignores constants, but X is reconstructed without centring: centre it before the
+    fit, otherwise its mean uses a factor.
 
-    ``sample_weight`` counts samples: a weight of 2 is the sample twice, among events and among those at risk
-    (with Efron's ties it is one event of weight 2).
-    A sample without a time, NaN or None, takes part in the reconstruction only. Times may be 0, and
-    their unit is of no importance: their order alone enters the fit.
+    ``sample_weight`` counts samples: a weight of 2 is equivalent to two copies of the sample, among events
+    and among samples at risk. (With Efron's ties it is one event of weight 2.) A sample without a time, NaN
+    or None, enters the reconstruction only. Times may be 0. Only their order enters the fit, so their unit
+    does not matter.
 
     Examples
     --------
@@ -144,11 +143,11 @@ class SMFSurvival(SupervisedFactorization):
     """
 
     _predicted: ClassVar[str] = "risk"
-    #: The partial likelihood knows none.
+    #: The partial likelihood has no intercept.
     fit_intercept: ClassVar[bool] = False
     n_labeled_: int
     n_events_: int
-    # Times and log baseline: NumPy's, whatever library X is of, so that scikit-learn sees no attributes.
+    # Times and log baseline are NumPy arrays for any X; stored privately so that scikit-learn ignores them.
     _curve: tuple[NumpyArray, NumpyArray]
     _strata: NumpyArray | None = None
 
@@ -203,15 +202,15 @@ class SMFSurvival(SupervisedFactorization):
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
-            Whether an event was seen, and until when the sample was observed. scikit-survival's structured
-            array has a boolean field and a field of times; a DataFrame columns named "event" and "time";
-            otherwise the first of two columns is the event, 0 or 1, the second the time. Names such as
-            "status" and "days" are understood, and columns that are clearly the other way round. NaN or None
-            for the time, without an event: not known. A further column or field "stratum", or a third column:
-            samples are compared within their stratum only, and each stratum has a baseline of its own.
+            Event indicators, and times of the event or end of observation. Accepted are scikit-survival's
+            structured array with a boolean field and a field of times; a DataFrame with columns "event" and
+            "time"; or two columns, the event (0 or 1) first. Names such as "status" and "days" are
+            recognised, and swapped columns if this is clear. NaN or None for the time, without an event,
+            means not known. With a field or column "stratum", or a third column, samples are compared within
+            their stratum only, and each stratum has its own baseline hazard.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
-            Enter the hazard as they are, words as indicators against their most frequent level. Given here,
-            they are needed for prediction too.
+            Enter the hazard directly; categories as indicators relative to their most frequent level. If
+            given, they are required for prediction too.
         sample_weight : array-like of shape (n_samples,), optional
             Multiplies every term of a sample; 0 leaves it out.
 
@@ -227,7 +226,7 @@ class SMFSurvival(SupervisedFactorization):
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
         self._coded_as_r = False
         given = self._checked_y(y, X).among(kept).of_some()
-        # New samples are read likewise: a few of them may all have the same code.
+        # New samples use the same coding; in a few of them only one of the codes may occur.
         self._coded_as_r = given.coded_as_r
         if weight is None:
             counted = np.ones(len(given.values))
@@ -240,7 +239,7 @@ class SMFSurvival(SupervisedFactorization):
         self.n_labeled_ = len(given.labelled)
         self.n_events_ = int(given.labelled[:, 0].sum())
         names, strata = given.strata, strata_of(given.values)
-        if names is not None and strata is not None:  # of those that count: others have no hazard
+        if names is not None and strata is not None:  # strata without weight have no baseline hazard
             names = names[np.unique(strata[counted > 0]).astype(int)]
         self._strata = names
         loss = CoxPartialLikelihood(time, event, counted, self.ties, strata)
@@ -251,7 +250,8 @@ class SMFSurvival(SupervisedFactorization):
         whole, loss = stated.problem.whole, stated.problem.loss
         assert whole is not None and isinstance(loss, CoxPartialLikelihood)
         X = stated.everyone if stated.kept is None else inputs.take(stated.everyone, stated.kept, axis=0)
-        # As new samples: in the feature model the codes of the fit have seen the times.
+        # Risks of training samples are computed as for new ones, because codes of the feature model depend on
+        # the times.
         offset = whole.known.covariates @ self.covariate_coef_.T
         risk = self._coding.targets(self._code(X) @ self.factor_coef_.T, offset, self.prediction)
         risk = np.asarray(to_numpy(risk), dtype=np.float64)
@@ -277,7 +277,7 @@ class SMFSurvival(SupervisedFactorization):
         return _exp(self.log_baseline_)
 
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Risk scores: log hazard ratios against the average of the training samples.
+        """Return risk scores: log hazard ratios relative to the average of the training samples.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class SMFSurvival(SupervisedFactorization):
         Returns
         -------
         risk : array of shape (n_samples,)
-            The higher, the sooner an event is expected.
+            Higher values mean earlier events.
         """
         signal, offset = self._activations(X, covariates, "predict")
         return self._coding.targets(signal, offset, self.prediction)[:, 0]
@@ -296,7 +296,7 @@ class SMFSurvival(SupervisedFactorization):
     def predict_cumulative_hazard_function(
         self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
     ) -> NumpyArray:
-        """Cumulative hazards by Breslow's estimate: ``exp(log_baseline_ + predict(X))``.
+        """Return cumulative hazards by Breslow's estimate: ``exp(log_baseline_ + predict(X))``.
 
         Parameters
         ----------
@@ -304,14 +304,15 @@ class SMFSurvival(SupervisedFactorization):
         covariates : array-like of shape (n_samples, n_covariates), optional
             Required if they were given to ``fit``.
         times : float or array-like of shape (n_times,), optional
-            When; None is ``event_times_``. After the last event of the training samples it stays as it is.
+            Times of the curves; None is ``event_times_``. After the last event of the training samples, the
+            hazard is constant.
         strata : one of ``strata_``, or array-like of shape (n_samples,) of them
             Required if y had strata at ``fit``, and only then.
 
         Returns
         -------
         hazard : NumPy array of shape (n_samples, n_times)
-            The largest float where it is larger than any.
+            At most the largest float.
         """
         risk = np.asarray(to_numpy(self.predict(X, covariates=covariates)), dtype=np.float64)
         baseline = np.atleast_2d(self.log_baseline_)[self._strata_at(strata, len(risk))]
@@ -324,27 +325,32 @@ class SMFSurvival(SupervisedFactorization):
         return _exp(risk[:, None] + baseline)
 
     def _strata_at(self, strata: Any, n: int) -> Any:
-        """The row of the baseline of each of n samples."""
+        """Return the row of the baseline for each of n samples."""
         if self.strata_ is None or strata is None:
             if self.strata_ is None and strata is None:
                 return np.zeros(n, dtype=int)
-            required = "none were at fit" if self.strata_ is None else "those of the samples are required"
+            required = (
+                "y had none at fit; None is required"
+                if self.strata_ is None
+                else "the strata of the samples are required"
+            )
             raise ValueError(f"strata={'None' if strata is None else 'given'}: {required}")
-        # No longer word is cut, and no fraction rounded, to one of them.
+        # A wider dtype, so that longer strings and fractions are not changed to a known stratum.
         own = self.strata_.dtype
         wide = str if own.kind == "U" else np.float64 if own.kind in "biu" else own
         strata = np.broadcast_to(np.asarray(strata), (n,)).astype(wide)
         unknown = ~np.isin(strata, self.strata_)
         if unknown.any():
             raise ValueError(
-                f"strata: {shown(strata[unknown][0])} was not at fit; {shown(list(self.strata_))} were"
+                f"strata: {shown(strata[unknown][0])} did not occur at fit; one of "
+                f"{shown(list(self.strata_))} is required"
             )
         return np.searchsorted(self.strata_, strata)
 
     def predict_survival_function(
         self, X: Any, covariates: Any = None, times: Any = None, strata: Any = None
     ) -> NumpyArray:
-        """The chance to have had no event: ``exp(−cumulative hazard)``.
+        """Return the survival probability: ``exp(−cumulative hazard)``.
 
         Parameters are those of ``predict_cumulative_hazard_function``.
 
@@ -355,9 +361,9 @@ class SMFSurvival(SupervisedFactorization):
         return np.exp(-self.predict_cumulative_hazard_function(X, covariates, times, strata))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Harrell's concordance: the share of comparable pairs whose order the risks tell; 0.5 is chance.
+        """Return Harrell's concordance: the share of comparable pairs in the right order; 0.5 is chance.
 
-        Pairs are those within a stratum where y has strata.
+        If y has strata, only pairs within a stratum are compared.
 
         Parameters
         ----------
@@ -365,7 +371,7 @@ class SMFSurvival(SupervisedFactorization):
         y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
             As for ``fit``.
         sample_weight : array-like of shape (n_samples,), optional
-            A pair counts as often as the product of its weights says.
+            The weight of a pair is the product of the weights of its samples.
         covariates : array-like of shape (n_samples, n_covariates), optional
 
         Returns
@@ -381,5 +387,5 @@ class SMFSurvival(SupervisedFactorization):
 
 
 def _exp(x: NumpyArray) -> NumpyArray:
-    """``e^x``, and the largest float where it is larger than any."""
+    """Return ``e^x``, at most the largest float."""
     return np.exp(np.minimum(x, np.log(np.finfo(np.float64).max)))

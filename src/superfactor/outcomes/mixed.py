@@ -35,7 +35,7 @@ class Mixed(Numbers):
         return True
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
-        raise TypeError("SMFMixed: one outcome at a time is required here, as in the estimators of one kind")
+        raise TypeError("model=SMFMixed: an estimator with a single outcome is required")
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
         rows = []

@@ -233,7 +233,7 @@ class _Anderson:
         self.length = np.inf
 
     def next(self, new: Array, step: Array, length: float) -> Array:
-        """Return the next point, after the map has led to `new` by a `step` of this length."""
+        """Return the next point, after a step of this length to `new`."""
         if length > self.length:
             self.forget()
         self.length = length

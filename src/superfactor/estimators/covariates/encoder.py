@@ -1,18 +1,18 @@
-"""Covariates as people have them: numbers, words as indicator columns, and gaps.
+"""Encode covariates: numbers, categories as indicator columns, and missing values.
 
     age  sex  site           age  age=missing  sex=M  site=B  site=C
     61   F    A              61   0            0      0       0
     —    M    C       →      65.5 1            1      0       1
     70   F    B              70   0            0      1       0
 
-A column of words (strings, categories, booleans) with L levels becomes L − 1 indicator columns: one for each
-level but the reference, which all coefficients compare with. The reference is the most frequent level, the
-first in the alphabet among equally frequent ones, and ``False`` of booleans; a level that stands for "not
-known" is never the reference.
+A categorical column (strings, categories, booleans) with L levels becomes L − 1 indicator columns: one for
+each level except the reference, to which all coefficients are relative. The reference is the most frequent
+level, the first in alphabetical order among equally frequent ones, and ``False`` for booleans. A level that
+means "not known" is never the reference.
 
-A gap in a column of numbers becomes the median of those that are there, and an indicator column says where;
-empty cells among words are a level of their own. Fewer than five gaps have no indicator, since so few samples
-cannot tell its coefficient: the median, or the reference, stands in.
+A missing value in a column of numbers is replaced by the median, and an indicator column marks it. Empty
+cells of a categorical column are a separate level. With fewer than five missing values there is no indicator,
+because its coefficient could not be estimated; the median, or the reference, is used alone.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from superfactor.preprocessing.cells import floats
 from superfactor.preprocessing.columns import column as column_at
 from superfactor.preprocessing.columns import is_frame
 
-# The indicator of a gap is called ``age=missing``.
+# Suffix of indicators of missing values: ``age=missing``.
 MISSING = "missing"
-# The code of a gap until it is expanded: finite, and exact in single precision.
+# Code of a missing value before expansion: finite, and exact in single precision.
 _GAP = -(2.0**100)
 
 
 @dataclass(frozen=True)
 class CovariateEncoder:
-    """Which columns of a table of covariates are words, what their levels are, and what fills gaps.
+    """Encoder of a table of covariates: levels of categorical columns, and medians for missing values.
 
     Attributes
     ----------
-    levels : dict from the position of a column of words to its levels, the reference first
+    levels : dict from the position of a categorical column to its levels, the reference first
     medians : dict from the position of a column of numbers to its median
-    gaps : tuple of the positions of those that had five gaps or more, and have an indicator of them
+    gaps : tuple of the positions of those with at least five missing values, which have an indicator
 
     Notes
     -----
-    ``encode`` is ``expand(codes(table))``: codes have one number for each cell, the cell itself or the
-    position of its level, and stand where the table stood; indicators are made of them where needed.
+    ``encode`` is ``expand(codes(table))``. Codes have the shape of the table and one number for each cell:
+    the number itself or the position of its level. ``expand`` converts them to indicators.
     """
 
     levels: dict[int, list[str]] = field(default_factory=dict)
@@ -61,19 +61,19 @@ class CovariateEncoder:
     def learn(
         cls, table: Any, names: Sequence[Any] | None = None, said: str = "covariates: column"
     ) -> CovariateEncoder:
-        """The levels and medians of the columns of a table (n, q).
+        """Learn levels and medians of the columns of a table (n, q).
 
         Parameters
         ----------
         table : DataFrame (pandas, polars), Series or array-like
-        names : of the columns, for messages; those of the table, or their positions, by default
-        said : what a message calls a column
+        names : names of the columns in messages; by default those of the table, or positions
+        said : text before the name of a column in messages
         """
         return cls.of_columns(columns_of(table), names or inputs.column_names(table), said)
 
     @classmethod
     def of_columns(cls, columns: Sequence[Any], names: Sequence[Any] | None, said: str) -> CovariateEncoder:
-        """As `learn`, of the columns one by one."""
+        """Learn from a list of columns, as `learn` does."""
         levels, medians, gaps = {}, {}, []
         for j, column in enumerate(columns):
             called = f"{said} {name_at(names, j)!r}"
@@ -87,11 +87,11 @@ class CovariateEncoder:
 
     @property
     def expands(self) -> bool:
-        """Whether a column becomes several, or indicators: such columns must not be scaled before."""
+        """Return whether columns become indicators; such columns must not be scaled before."""
         return bool(self.levels or self.gaps)
 
     def encode(self, table: Any, **said: Any) -> Any:
-        """Covariates (n, q) of new samples as numbers, in the columns of `column_names`."""
+        """Return covariates of new samples as numbers, with the columns of `column_names`."""
         codes = self.codes(table, **said)
         return self.expand(np.asarray(codes, dtype=np.float64))
 
@@ -102,7 +102,7 @@ class CovariateEncoder:
         said: str = "covariates: column",
         place: Callable[[int], str] = "position {}".format,
     ) -> Any:
-        """Numbers (n, columns) in place of the cells; the table itself where they are numbers already."""
+        """Return codes (n, columns) of the cells; the table itself if all cells are numbers."""
         given = [] if table is None else columns_of(table)
         if not self.levels and not any(categories.count_missing(column) for column in given):
             return table
@@ -110,10 +110,10 @@ class CovariateEncoder:
         columns = [
             self.code(j, column, f"{said} {name_at(names, j)!r}", place) for j, column in enumerate(given)
         ]
-        return np.stack(columns, axis=1) if columns else table  # no table: for others to say
+        return np.stack(columns, axis=1) if columns else table  # an invalid table is refused later
 
     def code(self, j: int, column: Any, said: str, place: Callable[[int], str]) -> np.ndarray:
-        """Numbers (n,) in place of the cells of column j."""
+        """Return codes (n,) of the cells of column j."""
         if j in self.levels:
             if categories.EMPTY not in self.levels[j] and categories.count_missing(column):
                 _warn_of_few(said, f"{self.levels[j][0]!r}")
@@ -127,7 +127,7 @@ class CovariateEncoder:
         return np.where(gone, _GAP if j in self.gaps else self.medians[j], values)
 
     def expand(self, codes: Array | None) -> Array | None:
-        """Indicators in place of the positions of levels and of gaps, for arrays of any library."""
+        """Convert codes to numbers and indicators, for arrays of any library."""
         if codes is None or not self.expands:
             return codes
         xp, blocks = namespace(codes), []
@@ -143,7 +143,7 @@ class CovariateEncoder:
         return xp.concat(blocks, axis=1)
 
     def column_names(self, names: Sequence[str]) -> list[str]:
-        """Names of the columns of `expand`, given those of the table: ``age``, ``age=missing``, ``sex=M``."""
+        """Return names of the columns of `expand` from those of the table: ``age=missing``, ``sex=M``."""
         found = []
         for j, name in enumerate(names):
             if j in self.levels:
@@ -153,19 +153,19 @@ class CovariateEncoder:
         return found
 
     def starts(self, count: int) -> list[int]:
-        """Where each of the `count` columns of the table begins among those of `expand`."""
+        """Return the first column in `expand` of each of the `count` columns of the table."""
         return [len(self.column_names([""] * j)) for j in range(count)]
 
     def named(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """The levels by the name of their column; of numbers with gaps the median and ``"missing"``."""
+        """Return levels by column name; for numbers with missing values, the median and ``"missing"``."""
         levels: dict[str, list[Any]] = {names[j]: known for j, known in self.levels.items()}
         return levels | {names[j]: [self.medians[j], MISSING] for j in self.gaps}
 
 
 def _warn_of_few(said: str, stand_in: str) -> None:
-    """The same words for every fold of a search, so that they are shown once."""
+    """Warn with the same text in every fold of a search, so that it is shown once."""
     warnings.warn(
-        f"{said}: {stand_in} stands in for missing values; fewer than {categories.FEWEST_MISSING} were "
+        f"{said}: {stand_in} replaces missing values; fewer than {categories.FEWEST_MISSING} were "
         "missing at fit, too few for an indicator",
         UserWarning,
         stacklevel=3,
@@ -173,17 +173,17 @@ def _warn_of_few(said: str, stand_in: str) -> None:
 
 
 def as_table(covariates: Any) -> Any:
-    """A Series as a table of one column, which keeps its name; anything else as it is."""
+    """Convert a Series to a table of one column with its name; return anything else unchanged."""
     return covariates.to_frame() if hasattr(covariates, "to_frame") else covariates
 
 
 def columns_of(table: Any) -> list[Any]:
-    """The columns of a table one by one, Series where it has them, else NumPy arrays; [] of no table."""
+    """Return the columns of a table as Series or NumPy arrays; [] for anything else."""
     table = as_table(table)
     if isinstance(table, list | tuple):
         try:
-            table = np.array(table, dtype=object)  # numbers beside words stay numbers
-        except ValueError:  # ragged, which is for others to say
+            table = np.array(table, dtype=object)  # numbers stay numbers next to text
+        except ValueError:  # ragged: refused later
             return []
     table = inputs.as_numpy(table)
     if isinstance(table, np.ndarray) and table.ndim == 1:
@@ -194,12 +194,12 @@ def columns_of(table: Any) -> list[Any]:
 
 
 def name_at(names: Sequence[Any] | None, j: int) -> Any:
-    """Of a column in a message: its name, or else its position."""
+    """Return the name of a column for messages, or its position."""
     return j if names is None or j >= len(names) else names[j]
 
 
 def labelled(levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Names of indicator columns as people read them: ``sex=M`` is ``sex: M vs F``.
+    """Return readable names of indicator columns: ``sex: M vs F`` for ``sex=M``.
 
     ``age=missing`` is ``age: missing vs median 61``.
     """

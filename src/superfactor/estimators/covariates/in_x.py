@@ -1,4 +1,4 @@
-"""Words and gaps in covariate columns of X: codes in their places."""
+"""Replace categories and missing values in covariate columns of X by codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from superfactor.preprocessing.columns import is_frame
 
 
 def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
-    """X as `codes_inside` gives it, and the encoder of its covariate columns, ``covariate_columns``."""
+    """Return the result of `codes_inside`, and the encoder of the covariate columns of X."""
     if columns is None or not _is_whole(X):
         return X, CovariateEncoder()
     names = inputs.column_names(X)
@@ -27,15 +27,15 @@ def learn_inside(X: Any, columns: Any) -> tuple[Any, CovariateEncoder]:
 
 
 def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) -> Any:
-    """X with codes in place of words and gaps in its covariate columns, and else as it was."""
+    """Return X with codes for categories and missing values in its covariate columns."""
     if not positions or not _is_whole(X) or max(positions) >= X.shape[1]:
-        return X  # where it is of another shape than the one at fit, which is for others to say
+        return X  # a shape other than at fit is refused later
     names = inputs.column_names(X)
     codes = {}
     for k, j in enumerate(positions):
         column, said = column_at(X, j), f"X: column {name_at(names, j)!r}"
         if k in encoder.levels and _may_hold_words(X):
-            # Single precision holds positions exactly, and leaves the type of X to its other columns.
+            # Single precision is exact for positions, and lets the other columns determine the type of X.
             codes[j] = encoder.code(k, column, said, "position {}".format).astype(np.float32)
         elif k in encoder.medians and count_missing(column):
             codes[j] = encoder.code(k, column, said, "position {}".format)
@@ -45,7 +45,7 @@ def codes_inside(X: Any, positions: Sequence[int], encoder: CovariateEncoder) ->
 
 
 def _with_columns(X: Any, columns: Mapping[int, np.ndarray]) -> Any:
-    """X with other columns in some places; the one given stays as it is."""
+    """Return a copy of X with some columns replaced."""
     if hasattr(X, "isetitem"):
         X = X.copy(deep=False)
         for j, column in columns.items():
@@ -61,12 +61,12 @@ def _with_columns(X: Any, columns: Mapping[int, np.ndarray]) -> Any:
 
 
 def _is_whole(X: Any) -> bool:
-    """A table in memory: a DataFrame of pandas or polars, or a NumPy array of two dimensions."""
+    """Return whether X is a table in memory: a DataFrame or a two-dimensional NumPy array."""
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and not isinstance(X, np.memmap)
     return is_frame(X)
 
 
 def _may_hold_words(table: Any) -> bool:
-    """A DataFrame of pandas or polars, or an array of something else than numbers."""
+    """Return whether a table may contain text: a DataFrame, or an array that is not numeric."""
     return is_frame(table) or (isinstance(table, np.ndarray) and table.dtype.kind in "bOUT")

@@ -1,4 +1,4 @@
-"""`IndicatorColumns`: the step before a scaler, where covariate columns of X are words or have gaps."""
+"""`IndicatorColumns`: encodes covariate columns of X, to place before a scaler."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from superfactor.estimators.covariates.in_x import codes_inside, learn_inside
 
 
 class IndicatorColumns(TransformerMixin, BaseEstimator):
-    """X with its covariate columns last, words among them as indicator columns, gaps filled and indicated.
+    """Move the covariate columns of X to the end; encode categories and missing values as indicators.
 
-    Gaps in other columns pass: filling them is for another step.
+    Missing values in other columns are not changed.
 
     Parameters
     ----------
     columns : column name(s), index(es) or boolean mask
-        ``covariate_columns`` of the estimator that comes later.
+        ``covariate_columns`` of the estimator that follows.
 
     Attributes
     ----------
     covariate_columns_ : list of int
-        Where the covariates stand in what ``transform`` gives.
+        Positions of the covariates in the result of ``transform``.
     levels_ : dict from str to list
-        Of each column of words by its name, the reference first; of numbers with gaps the median and
-        "missing".
+        Levels of each categorical column by name, the reference first; for numbers with missing values, the
+        median and "missing".
     """
 
     covariate_columns_: list[int]
@@ -50,7 +50,7 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Numbers (n_samples, features and then covariates)."""
+        """Return numbers (n_samples, features and then covariates)."""
         check_is_fitted(self)
         data = self._checked(codes_inside(X, self._index, self._words), reset=False)
         rest, inside = inputs.split_columns(data, self._index)
@@ -63,7 +63,7 @@ class IndicatorColumns(TransformerMixin, BaseEstimator):
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns of ``transform``: ``sex=M`` for an indicator."""
+        """Return names of the columns of ``transform``, such as ``sex=M`` for an indicator."""
         check_is_fitted(self)
         own = getattr(self, "feature_names_in_", None)
         return np.asarray(self._names(input_features if own is None else own), dtype=object)

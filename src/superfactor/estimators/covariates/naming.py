@@ -1,4 +1,4 @@
-"""What the columns of X and the covariates of a fitted model are called."""
+"""Names of the columns of X and of the covariates of a fitted model."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class NamedColumns:
     def component_names_(self) -> NumpyArray:
         names: NumpyArray | None = self._names["components"]
         if names is None:
-            # Made when somebody asks: x0, x1, … of many columns take as long as a fit.
+            # Created on demand, because x0, x1, … of many columns take as long as a fit.
             names = inputs.names_without(self._roles.apart, self.n_features_in_, None)
         return names
 
     @component_names_.setter
     def component_names_(self, names: Any) -> None:
-        # Not an attribute of its own: scikit-learn wants those in the library of X, names are NumPy's.
+        # Not a plain attribute: scikit-learn requires those in the library of X, but names are NumPy arrays.
         self._names = {"components": names}
 
     @property
@@ -62,17 +62,17 @@ class NamedColumns:
     def set_feature_names(self, names: Any, levels: Any = None) -> Self:
         """Name the columns of X after a fit to an array: for tables, plots and reports.
 
-        Predictions take arrays as before, and nobody compares names: scikit-learn looks at every
-        name of a DataFrame in every call, which for tens of thousands takes longer than the rest.
+        Predictions accept arrays as before, and names are not compared. (scikit-learn checks every name of a
+        DataFrame in every call; for tens of thousands of names this takes longer than the prediction.)
 
         Parameters
         ----------
         names : array-like of str of shape ``(n_features_in_,)``
-            Of all columns, covariate columns included.
+            Names of all columns, including covariate columns.
         levels : dict from str to list, optional
-            Where covariate columns are indicators, ``sex=M`` and so on: the levels of each covariate by its
-            name, ``{"sex": ["F", "M"]}``, the reference first, or ``{"age": [61.0, "missing"]}``, the median
-            and the gaps. Fewer than two levels are no indicators.
+            If covariate columns are indicators such as ``sex=M``: the levels of each covariate by name, the
+            reference first, ``{"sex": ["F", "M"]}``, or the median and "missing",
+            ``{"age": [61.0, "missing"]}``. Entries with fewer than two levels are ignored.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class NamedColumns:
         Parameters
         ----------
         names : sequence of str
-            As many as there are targets.
+            One name for each target.
 
         Returns
         -------

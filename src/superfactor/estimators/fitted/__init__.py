@@ -1,1 +1,1 @@
-"""What a fitted model does: codes and activations of new samples, weights of columns, factors, a record."""
+"""Fitted models: codes and activations of new samples, weights of columns, scores of factors, records."""

@@ -17,7 +17,7 @@ from superfactor.spectrum import RowSource
 
 
 class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What a fitted model makes of samples: codes, activations, and samples of codes."""
+    """Codes and activations of new samples by a fitted model, and samples from codes."""
 
     components_: NumpyArray
     factor_coef_: NumpyArray
@@ -28,31 +28,31 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _roles: ColumnRoles
 
     def _by_output(self, coef: Array) -> Array:
-        """Coefficients (κ, m) as those of the outputs of a prediction, (outputs, m)."""
+        """Convert coefficients (κ, m) to those of the outputs of a prediction, (outputs, m)."""
         return coef
 
     def _by_activation(self, coef: Array) -> Array:
-        """Coefficients (outputs, m) as those of the activations of the loss, (κ, m)."""
+        """Convert coefficients (outputs, m) to those of the activations of the loss, (κ, m)."""
         return coef
 
     def _symmetric(self, effect: Any) -> Any:
-        """Effects (κ, m) on all outputs, none of which is the one that others are compared with."""
+        """Convert effects (κ, m) to all outputs, without a reference class."""
         return effect
 
     def _activations(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
-        """What the factors and what the covariates give the activations of new samples, (n, κ) each."""
+        """Return the parts of the activations due to factors and due to covariates, (n, κ) each."""
         codes, offset = self._split(X, covariates, method)
         return codes @ self._by_activation(self.factor_coef_).T, offset
 
     def _split(self, X: Any, covariates: Any, method: str) -> tuple[Array, Array]:
-        """The codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
+        """Return the codes (n, r) of new samples and their offset γᵀx' + intercept (n, κ)."""
         X = self._new_samples(X, method)
         extra = self._roles.check_covariates(covariates, X, method)
         codes, offset = by_blocks(self._code_and_offset, X, extra)
         return codes, offset
 
     def _new_samples(self, X: Any, method: str) -> Array | RowSource:
-        """X (n, p) of the user's, checked, and where the model is."""
+        """Check the user's X (n, p) and move it to the device of the model."""
         check_is_fitted(self)
         X = self._numbers(X)
         rows = inputs.check_rows(self, X, reset=False, method=method)
@@ -66,7 +66,7 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._roles.numbers(X, getattr(self, "feature_names_in_", None))
 
     def _code_and_offset(self, X: Array, extra: Array | None) -> tuple[Array, Array]:
-        """As `_split`, of checked arrays X (n, p) and the covariates beside it."""
+        """Return the same as `_split` for checked arrays X (n, p) and covariates."""
         exposures = self._roles.exposures(X)
         X, inside = self._roles.split(X)
         xp = namespace(self.components_)
@@ -81,29 +81,29 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return codes, offset + xp.zeros_like(codes[:, :1])
 
     def _code(self, X: Array) -> Array:
-        """Codes (n, r) of the columns to factorize, in the floating type of the factors."""
+        """Return codes (n, r) of the factorized columns, in the dtype of the factors."""
         if not sp.issparse(X):
             X = namespace(X).astype(X, self.components_.dtype, copy=False)
         return self._coding.codes(X)
 
     def transform(self, X: Any, covariates: Any = None) -> NumpyArray:
-        """Codes of new samples.
+        """Return codes of new samples.
 
         Parameters
         ----------
         X : array-like, sparse matrix or `row_blocks` of shape (n_samples, n_features)
         covariates : array-like of shape (n_samples, n_covariates), optional
-            Codes do not depend on them; where given they are checked, so that a pipeline may pass
-            the same metadata everywhere.
+            Codes do not depend on them. They are checked if given, so that a pipeline can pass the same
+            metadata to all methods.
 
         Returns
         -------
         codes : array of shape (n_samples, n_components)
-            Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are
-            the codes of *new* samples: in the feature model ``codes_``, which has seen the labels,
-            differs from ``transform`` of the training data. So it does in either model under a
-            ``constraint``: this is the plain projection, which knows of none. After
-            ``solver="bcd"`` with ``NonNegative()`` it may be negative where ``codes_`` is not.
+            Filter model ``X @ components_.T``; feature model ``X @ pinv(components_)``. These are the codes
+            of *new* samples. In the feature model, ``codes_`` depends on the labels and differs from
+            ``transform`` of the training data. With a ``constraint`` both differ in either model, because
+            ``transform`` ignores constraints: after ``solver="bcd"`` with ``NonNegative()`` it may be
+            negative where ``codes_`` is not.
         """
         X = self._new_samples(X, "transform")
         if covariates is not None:
@@ -112,7 +112,7 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return codes
 
     def inverse_transform(self, X: Any) -> NumpyArray:
-        """Samples from codes.
+        """Return samples from codes.
 
         Parameters
         ----------
@@ -129,21 +129,21 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return codes @ self.components_
 
     def split_columns(self, X: Any, covariates: Any = None) -> tuple[Array, Array | None]:
-        """What the model factorizes and what it regresses on, checked as in ``predict``.
+        """Return the columns that the model factorizes and its covariates, checked as in ``predict``.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         covariates : array-like of shape (n_samples, n_covariates), optional
-            What is factorized does not depend on them.
+            The factorized columns do not depend on them.
 
         Returns
         -------
         factorized : array or sparse matrix of shape (n_samples, n_features without covariate columns)
             The columns of ``components_``; without covariate columns X itself.
         covariates : array of shape (n_samples, n_covariates) or None
-            The columns of ``covariate_coef_``: covariate columns of X, then `covariates`. None where the
-            model has none, or was fitted with `covariates` and is given none here.
+            The columns of ``covariate_coef_``: covariate columns of X, then `covariates`. None if the model
+            has no covariates, or if it was fitted with `covariates` and they are not given here.
         """
         check_is_fitted(self)
         X = inputs.check_data(self, self._numbers(X), reset=False, method="split_columns")

@@ -1,4 +1,4 @@
-"""A fitted estimator as a plain dictionary, and the estimator of such a dictionary."""
+"""Convert a fitted estimator to a plain dictionary, and back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from superfactor.estimators.regressor import SMFRegressor
 from superfactor.estimators.survival import SMFSurvival
 from superfactor.models.coding import FeatureCoding, FilterCoding
 
-# What predicting depends on, beside arrays: those of these parameters that an estimator has.
+# Parameters on which predictions depend, if the estimator has them.
 _PARAMETERS = ("n_components", "model", "link", "loss", "fit_intercept", "prediction")
 _ARRAYS = (
     *("components_", "factor_coef_", "intercept_", "covariate_coef_"),
-    # What describes the factors.
+    # Attributes that describe the factors.
     *(
         "patterns_",
         "score_mean_",
@@ -30,13 +30,13 @@ _ARRAYS = (
         "factor_contribution_",
     ),
 )
-# Losses that are made without arguments; others follow from the link.
+# Losses without arguments; others follow from the link.
 _LOSSES = ("SquaredError", "PoissonLoss", "FlagsLoss")
 _ESTIMATORS = {kind.__name__: kind for kind in (SMFClassifier, SMFRegressor, SMFSurvival)}
 
 
 def to_record(estimator: Any) -> dict[str, Any]:
-    """What predicting and describing the factors take, as arrays, numbers and words; no codes of samples."""
+    """Return the data for predictions and factors as arrays, numbers and strings, without codes."""
     coding, given = estimator._coding, estimator.get_params()
     record: dict[str, Any] = {
         "estimator": type(estimator).__name__,
@@ -44,7 +44,7 @@ def to_record(estimator: Any) -> dict[str, Any]:
         "parameters": {name: given[name] for name in _PARAMETERS if name in given},
         "arrays": {name.rstrip("_"): np.asarray(getattr(estimator, name)) for name in _ARRAYS},
         "loss": type(estimator._loss).__name__,
-        # Of the filter model it is W, which is there already.
+        # In the filter model the coding is W, which is stored already.
         "coding": asdict(coding) if isinstance(coding, FeatureCoding) else {},
         "encoder": json.dumps(asdict(estimator._roles.words_beside)),
         "covariates": _words(estimator._roles.beside or ()),
@@ -63,9 +63,9 @@ def to_record(estimator: Any) -> dict[str, Any]:
 
 
 def from_record(record: dict[str, Any], unlabeled: Any = None) -> Any:
-    """The estimator that `to_record` was given, or a file that kept what it gave: fitted, without codes.
+    """Return the fitted estimator of a record of `to_record`, without codes.
 
-    Records of version 1.0 are of classifiers, and do not say so.
+    Records of version 1.0 do not name the estimator; they are of classifiers.
     """
     parameters = {name: _plain(value) for name, value in record["parameters"].items()}
     estimator = _ESTIMATORS[str(record.get("estimator", "SMFClassifier"))](**parameters)
@@ -80,7 +80,7 @@ def from_record(record: dict[str, Any], unlabeled: Any = None) -> Any:
     if isinstance(estimator, SMFSurvival):
         kept = record["curve"]
         estimator._curve = np.asarray(kept["times"]), np.asarray(kept["log_baseline"])
-        if "strata" in kept:  # whose order is that of words, not of objects
+        if "strata" in kept:  # strings sort as text, objects do not
             strata = np.asarray(kept["strata"])
             estimator._strata = strata.astype(str) if strata.dtype.kind == "O" else strata
     else:
@@ -95,7 +95,7 @@ def from_record(record: dict[str, Any], unlabeled: Any = None) -> Any:
 
 
 def _restore_targets(estimator: Any, record: dict[str, Any]) -> None:
-    """What y was, and the loss, which predicting asks."""
+    """Restore attributes of y and the loss, which predictions need."""
     if isinstance(estimator, SMFRegressor):
         estimator._flat = bool(record["flat"])
     else:
@@ -109,7 +109,7 @@ def _restore_targets(estimator: Any, record: dict[str, Any]) -> None:
 
 
 def _encoder(stored: dict[str, Any]) -> CovariateEncoder:
-    """JSON has made words of the positions that are keys, and lists of tuples."""
+    """Return the encoder from JSON, which has converted integer keys to strings and tuples to lists."""
 
     def restored(kept: Any) -> Any:
         if isinstance(kept, dict):
@@ -120,7 +120,7 @@ def _encoder(stored: dict[str, Any]) -> CovariateEncoder:
 
 
 def _names(values: NumpyArray) -> NumpyArray:
-    """Numbers as they are, all else as words."""
+    """Return numbers unchanged, other values as strings."""
     return values if values.dtype.kind in "biuf" else _words(values)
 
 
@@ -129,5 +129,5 @@ def _words(values: Any) -> NumpyArray:
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number, as files give it back, as Python's."""
+    """Return a NumPy scalar, as read from a file, as a Python scalar."""
     return value.item() if isinstance(value, np.generic) else value

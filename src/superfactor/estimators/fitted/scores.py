@@ -1,17 +1,17 @@
-"""Factors by their scores: which turn of the codes is shown, and what each factor does for the prediction.
+"""Scores of factors: the rotation of the codes that is shown, and the contribution of each factor.
 
-A factor is a new variable, its *score* on every sample. The fit determines the span of the codes S = XV,
-centred; any invertible turn of it predicts and reconstructs the same. With C = SᵀDS and K = XᵀDS
-(`samples.moments`), and β the effect of the codes on the outputs, the turn T = S·M is made in score space
+A factor is a new variable, its *score* on every sample. The fit determines the span of the centred codes
+S = XV; any invertible transformation of S gives the same predictions and reconstruction. With C = SᵀDS and
+K = XᵀDS (`samples.moments`), and β the effect of the codes on the outputs, the scores T = S·M are
 (docs/method.md §17):
 
-1. predictive scores: principal axes of the activations Sβᵀ, largest variance first, as many as they have
-   dimensions;
-2. background scores: uncorrelated with those, turned so that they explain as much of X as they can, largest
-   first.
+1. predictive scores: principal axes of the activations Sβᵀ, largest variance first, as many as the
+   activations have dimensions;
+2. background scores: uncorrelated with the predictive ones, rotated to explain as much of X as possible,
+   largest first.
 
-Scores are then uncorrelated and have variance 1: MᵀCM = I. X ≈ mean + T·Pᵀ with patterns P = KM, the share of
-the variance of factor k is ‖P_k‖²/‖X‖²_D, and shares add up.
+Scores are uncorrelated with variance 1: MᵀCM = I. X ≈ mean + T·Pᵀ with patterns P = KM. The share of the
+variance of factor k is ‖P_k‖²/‖X‖²_D, and shares add up.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from superfactor.models import Factors
     from superfactor.problem import Problem
 
-# Of the largest eigenvalue of the scores' correlations: a direction with less is rounding.
+# An eigenvalue of the scores' correlations below this share of the largest one is rounding error.
 _NO_DIRECTION = 1e-13
-# A prediction that is right but too sure is no reason to call its factors useless. That of the feature
-# model is, with codes that know no labels. So it is halved as long as that helps, down to this share.
+# Overconfident predictions, as in the feature model with codes that ignore labels, would make factors look
+# useless. Effects are therefore halved as long as the deviance decreases, down to this share.
 _LEAST_SHARE = 2**-7
 
 
 @dataclass(frozen=True)
 class ShownFactors:
-    """The factors of a fit as they are shown."""
+    """The factors of a fit in the form that tables and plots show."""
 
-    moments: Moments  # of the features and of the codes
-    turn: Any  # M (r, r); (codes − mean)·M are the scores; columns of zeros for spare rank
+    moments: Moments  # moments of the features and of the codes
+    turn: Any  # M (r, r); (codes − mean)·M are the scores; columns of zeros if the rank is lower than r
     contribution: Any  # (r,), share of the explained deviance that is lost without the factor
 
 
 def whitening(C: Any) -> Any:
-    """Q (r, k) with QᵀCQ = I on the range of a covariance C (r, r), whatever the units of the codes are."""
+    """Return Q (r, k) with QᵀCQ = I on the range of a covariance C (r, r), for codes in any units."""
     deviation = np.sqrt(np.clip(np.diag(C), 0.0, None))
     used = deviation > 0
     scale = np.where(used, deviation, 1.0)
@@ -55,25 +55,25 @@ def whitening(C: Any) -> Any:
 
 
 def patterns(moments: Moments) -> Any:
-    """(r, p), the regression of X on the codes: X ≈ mean + (codes − mean)·patterns."""
+    """Return the regression of X on the codes (r, p): X ≈ mean + (codes − mean)·patterns."""
     Q = whitening(moments.C)
     return Q @ (moments.K @ Q).T
 
 
 def principal_turn(C: Any, gram: Any) -> Any:
-    """M (r, r): uncorrelated scores of variance 1, those that explain most of X first; `gram` is KᵀK."""
+    """Return M (r, r) for uncorrelated scores of variance 1 that explain most of X first; `gram` is KᵀK."""
     return _padded(_explaining(whitening(C), gram), len(C))
 
 
 def predictive_turn(C: Any, gram: Any, effect: Any) -> tuple[Any, int]:
-    """M (r, r) with the predictive scores first, and how many they are.
+    """Return M (r, r) with the predictive scores first, and their number.
 
-    `gram` is KᵀK (r, r), `effect` (outputs, r) what one unit of each code adds to the outputs.
+    `gram` is KᵀK (r, r), `effect` (outputs, r) is the change of the outputs per unit of each code.
     """
     Q = whitening(C)
     if Q.shape[1] == 0:
         return np.zeros_like(C), 0
-    # Of unit scores: their variances are those of the activations.
+    # The singular values are the standard deviations of the activations.
     U, values, _ = np.linalg.svd((effect @ C @ Q).T)
     rounding = max(effect.shape) * np.finfo(float).eps * values[:1].sum()
     count = int(np.sum(values > rounding))
@@ -82,9 +82,9 @@ def predictive_turn(C: Any, gram: Any, effect: Any) -> tuple[Any, int]:
 
 
 def parts_turn(C: Any, effect: Any) -> Any:
-    """M (r, r): codes as they are, of variance 1, those with the largest effect first.
+    """Return M (r, r) that scales codes to variance 1 and puts those with the largest effect first.
 
-    For non-negative parts, which no turn leaves non-negative.
+    For non-negative parts, which a rotation would make negative.
     """
     deviation = np.sqrt(np.clip(np.diag(C), 0.0, None))
     order = np.argsort(-np.linalg.norm(effect * deviation, axis=0), kind="stable")
@@ -92,28 +92,28 @@ def parts_turn(C: Any, effect: Any) -> Any:
 
 
 def effects_of(turn: Any, C: Any, effect: Any) -> Any:
-    """What one standard deviation of each score adds to the outputs, the others as they are: (outputs, r)."""
+    """Return the change of the outputs per standard deviation of each score, others fixed: (outputs, r)."""
     # The regression of the codes on the scores; for uncorrelated scores MᵀCM is the identity.
     back = np.linalg.pinv(turn.T @ C @ turn, rcond=1e-10, hermitian=True) @ (turn.T @ C)
     return effect @ back.T
 
 
 def _explaining(basis: Any, gram: Any) -> Any:
-    """Unit scores (r, k) turned so that the explained variance ‖KᵀM_k‖² is largest first."""
+    """Rotate unit scores (r, k) so that the explained variance ‖KᵀM_k‖² is largest first."""
     _, axes = np.linalg.eigh(basis.T @ gram @ basis)
     return basis @ axes[:, ::-1]
 
 
 def _padded(turn: Any, r: int) -> Any:
-    """With columns of zeros for directions that the scores do not have."""
+    """Append columns of zeros for directions that the scores do not have."""
     return np.hstack([turn, np.zeros((r, r - turn.shape[1]))])
 
 
 def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: Any) -> ShownFactors:
-    """The factors of a fit: one pass over X, and a few questions about the loss.
+    """Return the factors of a fit, by one pass over X and a few evaluations of the loss.
 
-    `factors` are in the user's units, `weights` V (p, r) with codes = XV; `symmetric` makes effects (κ, r)
-    those on all outputs, (outputs, r).
+    `factors` are in the user's units, `weights` V (p, r) with codes = XV; `symmetric` converts effects (κ, r)
+    to those on all outputs, (outputs, r).
     """
     V, beta, gamma = (_numbers(x) for x in (weights, factors.beta, factors.gamma))
     (scores,), sums = problem.samples.make(Block.scored, V)
@@ -126,9 +126,9 @@ def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: A
     each = turn[:, :, None] * effects_of(turn, C, beta.T).T  # (code, factor, κ)
 
     def deviance(used: Any) -> float:
-        """With these shares (r,) of each factor, the rest of it at its mean: one point, to save memory."""
+        """Return the loss with the share `used` (r,) of each factor, the rest replaced by its mean."""
         coef = np.einsum("s,rsc->rc", used, each)
-        constant = moments.score_mean @ (beta - coef)  # at the mean activations are as in the fit
+        constant = moments.score_mean @ (beta - coef)  # keeps the activations at the mean
         point = np.vstack([coef * problem.scale, constant[None, :] * problem.scale, gamma])
         return float(problem.samples.sum(Block.evaluate, Design(scores.place), point)[0])
 
@@ -145,9 +145,9 @@ def shown_factors(problem: Problem, factors: Factors, weights: Any, symmetric: A
 
 
 def are_parts(components: Any, codes: Any) -> bool:
-    """Whether factors are non-negative parts, of supervised NMF, which a turn would spoil.
+    """Return whether factors are non-negative parts of supervised NMF, which must not be rotated.
 
-    Components are (p, r) or (r, p), codes (n, r), or None where they are not known.
+    Components are (p, r) or (r, p), codes (n, r), or None if they are not known.
     """
     several = codes is not None and codes.shape[1] > 1
     return several and _none_negative(components) and _none_negative(codes)

@@ -1,4 +1,4 @@
-"""Arrays of any library, sparse matrices and sources of rows: which one it is, and parts of it."""
+"""Arrays of any library, sparse matrices and sources of rows: conversion, selection, reading in blocks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from superfactor.spectrum import RowSource, rows_per_block
 
 
 def is_foreign(X: Any) -> bool:
-    """Is X an array of another library than NumPy, to be computed with as it is?"""
+    """Return whether X is an array of a library other than NumPy, which computes with it."""
     if is_numpy_array(X) or sp.issparse(X) or not is_array_api_obj(X):
         return False
     return not is_dask_namespace(namespace(X))
 
 
 def as_numpy(x: Any) -> Any:
-    """Arrays of any library as NumPy; whatever is no array stays as it is."""
+    """Convert arrays of any library to NumPy; return other objects unchanged."""
     return to_numpy(x) if is_foreign(x) else x
 
 
 def dense(X: Array) -> Array:
-    """A sparse matrix as an array."""
+    """Convert a sparse matrix to an array."""
     return X.toarray() if sp.issparse(X) else X
 
 
 def take(X: Array, indices: Any, *, axis: int) -> Array:
-    """Rows or columns of X by position, for any kind of array."""
+    """Return rows or columns of X by position, for arrays of any library."""
     if sp.issparse(X):
         return X[indices, :] if axis == 0 else X[:, indices]
     xp = namespace(X)
@@ -40,7 +40,7 @@ def take(X: Array, indices: Any, *, axis: int) -> Array:
 
 
 def like(values: Any, X: Array) -> Array:
-    """`values` (NumPy) in the library, type and place of X; sparse X and sources stand for NumPy."""
+    """Convert `values` (NumPy) to the library, type and device of X; NumPy for sparse X and sources."""
     if isinstance(X, RowSource):
         return np.asarray(values, dtype=X.dtype)
     sample = X.data if sp.issparse(X) else X
@@ -48,7 +48,7 @@ def like(values: Any, X: Array) -> Array:
 
 
 def among(values: Any, kept: Any, n: int) -> Any:
-    """Values of the samples `kept` among n, ones for all others."""
+    """Expand values of the samples `kept` to n samples, with ones for the others."""
     if values is None:
         return None
     out = np.ones((n, *values.shape[1:]), dtype=values.dtype)
@@ -57,17 +57,17 @@ def among(values: Any, kept: Any, n: int) -> Any:
 
 
 def block_cuts(source: RowSource) -> list[int]:
-    """0 = c_0 < … < c_B = n: the blocks of a source that working memory has room for."""
+    """Return 0 = c_0 < … < c_B = n, the limits of blocks of a source that fit into working memory."""
     return source.cuts(rows_per_block(source.values_a_row, source.dtype.itemsize))
 
 
 def by_blocks(
     function: Callable[..., tuple[Array, ...]], X: Array | RowSource, *along: Array | None
 ) -> tuple[Array, ...]:
-    """``function(X, *along)``, whose answers have a row for every row of X (n, p).
+    """Return ``function(X, *along)``, a tuple of arrays with a row for every row of X (n, p).
 
-    A `RowSource` is read block by block, and the answers to the blocks are put one below the other; arrays
-    `along` (n, ...), or None, are cut with it.
+    A `RowSource` is read in blocks, and the results are concatenated. Arrays `along` (n, ...), or None, are
+    divided in the same way.
     """
     if not isinstance(X, RowSource):
         return function(X, *along)

@@ -1,4 +1,4 @@
-"""Columns of X: which are covariates, what they are called."""
+"""Columns of X: positions of covariates and exposures, and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.spectrum.rows import column_positions
 
 
 def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
-    """`covariate_columns` as positions 0..n_features−1, in the order given; None is none."""
+    """Return `covariate_columns` as positions 0..n_features−1, in the given order; [] for None."""
     if columns is None:
         return []
     said = f"covariate_columns={shown(columns)}"
@@ -25,7 +25,7 @@ def covariate_indices(columns: Any, n_features: int, names: Any) -> list[int]:
 
 
 def exposure_index(column: Any, covariates: list[int], n_features: int, names: Any) -> int | None:
-    """`exposure_column` as a position 0..n_features−1; None is none."""
+    """Return `exposure_column` as a position 0..n_features−1; None if there is none."""
     if column is None:
         return None
     said = f"exposure_column={shown(column)}"
@@ -40,7 +40,7 @@ def exposure_index(column: Any, covariates: list[int], n_features: int, names: A
 
 
 def exposures_in(X: Any, column: Any) -> Any:
-    """The exposures (n, 1) in `exposure_column` of X, an array or a table, checked; None without one."""
+    """Return the checked exposures (n, 1) in `exposure_column` of X, an array or table; None without one."""
     if column is None:
         return None
     at = exposure_index(column, [], int(X.shape[1]), column_names(X))
@@ -49,9 +49,9 @@ def exposures_in(X: Any, column: Any) -> Any:
 
 
 def check_exposures(exposures: Any, counted: Any = None) -> Any:
-    """Exposures (n, 1), positive numbers; otherwise a ValueError names the first that is none.
+    """Return exposures (n, 1) if they are positive numbers; otherwise raise a ValueError.
 
-    `counted` are the positions of those that matter; None: all do.
+    `counted` are the positions that are checked; None: all.
     """
     values = as_numpy(exposures)[:, 0]
     good = (values > 0) & np.isfinite(values)
@@ -66,16 +66,16 @@ def check_exposures(exposures: Any, counted: Any = None) -> Any:
 
 
 def names_without(indices: list[int], n_features: int, names: list[str] | None) -> Any:
-    """Names (p,) of the columns that are factorized: x0, x1, … where X has none."""
+    """Return names (p,) of the columns except `indices`: x0, x1, … if X has none."""
     chosen = set(indices)
     all_names = names or [f"x{j}" for j in range(n_features)]
     return np.asarray([name for j, name in enumerate(all_names) if j not in chosen], dtype=object)
 
 
 def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
-    """The columns to factorize, and the dense covariates among the columns (None without any).
+    """Return the columns to factorize, and the covariates among the columns, dense (None without any).
 
-    Of a source the covariates are read, all of them, and what is left is a source again.
+    For a source of rows, the covariates are read into memory, and the other columns remain a source.
     """
     if not indices:
         return X, None
@@ -92,7 +92,7 @@ def split_columns(X: Array, indices: list[int]) -> tuple[Array, Array | None]:
 
 
 def split_apart(X: Array, covariates: list[int], exposure: int | None) -> tuple[Array, Array | None]:
-    """The columns to factorize, and the covariates among the columns (None without any); no exposures."""
+    """Return the columns to factorize and the covariates (None without any), both without exposures."""
     if exposure is None:
         return split_columns(X, covariates)
     factorized, part = split_columns(X, [*covariates, exposure])
@@ -100,7 +100,7 @@ def split_apart(X: Array, covariates: list[int], exposure: int | None) -> tuple[
 
 
 def column_names(table: Any) -> list[str] | None:
-    """The names of a table's columns where all are strings; None otherwise."""
+    """Return the names of a table's columns if all are strings; otherwise None."""
     if isinstance(table, RowSource):
         return table.names
     columns = getattr(table, "columns", None)

@@ -1,7 +1,7 @@
-"""X as the user brings it, as the solvers want it.
+"""Check X and convert it to the form that the solvers need.
 
-X is looked at once (is it finite?) and never copied, unless some of its columns are covariates or
-some of its rows have weight zero. Everything else is small and follows the type and place of X.
+X is read once, to check that it is finite. It is copied only if some of its columns are covariates or some of
+its rows have weight zero. Other arrays are small and are converted to the type and device of X.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from superfactor.estimators.inputs.arrays import as_numpy, block_cuts, is_foreig
 from superfactor.preprocessing.cells import holds_unreadable
 from superfactor.spectrum import RowSource, as_rows
 
-# scikit-learn's own advice runs over six lines and knows nothing of ours.
+# Replaces scikit-learn's advice, which has six lines and does not mention LowRankImputer.
 _MISSING_ADVICE = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
-    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV do so by themselves, inside the folds, where the X "
-    "they are fitted to has gaps"
+    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV impute missing values inside the folds by default"
 )
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False) -> Array:
-    """X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
+    """Return X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
-    With `gaps`, NaN may stand in a dense one of NumPy. Sets (`reset`) or checks ``n_features_in_`` and
+    With `gaps`, a dense NumPy array may contain NaN. Sets (`reset`) or checks ``n_features_in_`` and
     ``feature_names_in_`` of the estimator.
     """
     refuse_annotated(X)
@@ -42,8 +41,8 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps
     source = None if hasattr(X, "__array__") else as_rows(X)
     if source is not None:
         raise ValueError(
-            f"X: {source!r} is read in passes, as only fit with solver='lifted-newton' and "
-            "certify='residual' or None does, and prediction; an array or a memmap is required here"
+            f"X: {source!r} is read in passes, which only prediction and fit with solver='lifted-newton' "
+            "and certify='residual' or None support; an array or a memmap is required here"
         )
     with _named("X", X):
         data = validate_data(
@@ -59,10 +58,10 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> RowSource | None:
-    """X (n, p) as a source of rows to be read in blocks; None where it is an array to be taken whole.
+    """Return X (n, p) as a source of rows that is read in blocks; None if it is an array in memory.
 
-    A memmap of a single block is such an array: joblib hands them out unasked. Sets (`reset`) or
-    checks what `check_data` does; whether the numbers are finite is seen when they are read.
+    A memmap of a single block counts as an array, because joblib creates such memmaps. Sets (`reset`) or
+    checks the same attributes as `check_data`. Values are checked when they are read.
     """
     refuse_annotated(X)
     source = as_rows(X)
@@ -77,7 +76,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
 
 
 def refuse_annotated(X: Any) -> None:
-    """AnnData is a matrix with tables beside it; which of them holds the labels only the user knows."""
+    """Raise a TypeError for AnnData, because only the user knows which column holds the labels."""
     if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
         raise TypeError(
             f"X: {type(X).__name__} holds a matrix and annotations; superfactor.anndata.tl.smf(adata, "
@@ -86,7 +85,7 @@ def refuse_annotated(X: Any) -> None:
 
 
 def _with_names(source: RowSource) -> Any:
-    """Something with the source's columns that scikit-learn asks for their names."""
+    """Return an object with the source's column names that scikit-learn can read."""
     if source.names is None:
         return source
     import pyarrow as pa
@@ -96,7 +95,7 @@ def _with_names(source: RowSource) -> Any:
 
 @contextmanager
 def _named(name: str, values: Any) -> Iterator[None]:
-    """Say which argument it was that would not become numbers."""
+    """Add the name of the argument to errors about values that are not numbers."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -106,13 +105,13 @@ def _named(name: str, values: Any) -> Iterator[None]:
 
 
 def check_numbers(name: str, values: Any, **options: Any) -> Any:
-    """A small array beside X as finite NumPy float64."""
+    """Return a small array as finite NumPy float64."""
     with _named(name, values):
         return check_array(as_numpy(values), dtype=np.float64, input_name=name, **options)
 
 
 def _check_finite(X: Any, allow_nan: bool) -> None:
-    """One pass, as scikit-learn's own check; NaN with advice of ours."""
+    """Check in one pass that X is finite; NaN raises an error with advice."""
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.sum(values))
@@ -124,7 +123,7 @@ def _check_finite(X: Any, allow_nan: bool) -> None:
 
 def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
     xp = namespace(X)
-    if hasattr(X, "detach"):  # PyTorch: no graph through a fit
+    if hasattr(X, "detach"):  # PyTorch: no gradients through a fit
         X = X.detach()
     if X.ndim != 2:
         raise ValueError(
@@ -138,17 +137,17 @@ def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:
     if X.dtype not in (xp.float64, xp.float32):
         half = xp.isdtype(X.dtype, "real floating")
         X = xp.astype(X, xp.float32 if half else xp.float64)
-    # The sum is finite whenever all entries are, save for overflow: one pass, no array of flags.
+    # The sum is finite if all entries are, except for overflow: one pass, no array of flags.
     if not bool(xp.isfinite(xp.sum(X))) and not bool(xp.all(xp.isfinite(X))):
         raise ValueError(
-            "X: Input X contains NaN or infinity; finite numbers are required: fill in or leave out"
+            "X: Input X contains NaN or infinity; finite numbers are required: impute or remove others"
         )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 
 
 def _check_same_library(estimator: Any, X: Any, method: str) -> None:
-    """Predicting happens where the fit happened: nothing moves between devices unasked."""
+    """Raise a ValueError if X is in another library or on another device than at fit."""
     fitted = estimator.components_
     foreign = is_foreign(X)
     if foreign != is_foreign(fitted) or (

@@ -1,6 +1,6 @@
-"""`device=`: X moves there before a fit, and what was made of a NumPy X comes back after it.
+"""The parameter `device`: move X there before a fit, and convert results of a NumPy X back after it.
 
-The arrays on a device are PyTorch's. Whatever else a fit needs follows X.
+Arrays on a device are PyTorch tensors. Other inputs of a fit are converted to the device of X.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from superfactor.estimators.inputs.arrays import as_numpy, is_foreign
 
 
 def moved(X: Any, device: Any) -> Any:
-    """X (n, p) on the device; where it is without one, and NumPy on the CPU as it is."""
+    """Return X (n, p) on the device; unchanged without a device, or for NumPy on the CPU."""
     if device is None or _stays_numpy(X, device):
         return X
     if is_torch_array(X):
@@ -25,13 +25,13 @@ def moved(X: Any, device: Any) -> Any:
         return _to_torch(X, torch_device(device))
     kind = type(X)
     raise ValueError(
-        f"device={str(device)!r}: dense NumPy and PyTorch arrays can be moved, {kind.__module__}."
-        f"{kind.__name__} stays where it is; device=None is required"
+        f"device={str(device)!r}: dense NumPy and PyTorch arrays can be moved, but not {kind.__module__}."
+        f"{kind.__name__}; device=None is required"
     )
 
 
 def torch_device(device: Any) -> Any:
-    """The `torch.device` of that name, after a look whether it is there and can do double precision."""
+    """Return the `torch.device` of this name, after checking that it exists and supports float64."""
     try:
         import torch
     except ImportError as error:
@@ -40,7 +40,7 @@ def torch_device(device: Any) -> Any:
         ) from error
     try:
         found = torch.device(device)
-        # Gram matrices and sums are accumulated in float64, whatever the type of X.
+        # Gram matrices and sums are accumulated in float64 for any type of X.
         torch.zeros(1, dtype=torch.float64, device=found).cpu()
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -52,7 +52,7 @@ def torch_device(device: Any) -> Any:
 
 
 def return_to(X: Any, estimator: Any) -> None:
-    """Bring the fitted attributes of an estimator to NumPy, unless X is an array of another library."""
+    """Convert the fitted attributes of an estimator to NumPy, unless X is an array of another library."""
     if is_foreign(X) or not is_foreign(estimator.components_):
         return
     for name, value in vars(estimator).items():
@@ -62,7 +62,7 @@ def return_to(X: Any, estimator: Any) -> None:
 
 
 def leaves_cpu(device: Any) -> bool:
-    """Whether a NumPy X would have to go elsewhere."""
+    """Return whether a NumPy X must be moved from the CPU."""
     return device is not None and str(device) != "cpu"
 
 
@@ -73,8 +73,8 @@ def _stays_numpy(X: Any, device: Any) -> bool:
 def _to_torch(X: np.ndarray, device: Any) -> Array:
     import torch
 
-    if min(X.strides) < 0:  # which PyTorch does not know
+    if min(X.strides) < 0:  # not supported by PyTorch
         X = X.copy()
-    with warnings.catch_warnings():  # of arrays that may not be written to: nobody will
+    with warnings.catch_warnings():  # read-only arrays are safe, since X is never written to
         warnings.filterwarnings("ignore", message=".*not writable")
         return torch.from_numpy(X).to(device)

@@ -1,4 +1,4 @@
-"""What accompanies the samples: covariates, weights, codes."""
+"""Check arrays that accompany the samples: covariates, weights, codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from superfactor.estimators.parameters import shown
 
 
 def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: str) -> Array | None:
-    """X' (n, q) as a finite dense array in the type and place of X; `n_expected` is q at fit, None there."""
+    """Return X' (n, q) as a finite dense array like X; `n_expected` is q of the fit, None during the fit."""
     if covariates is None:
         if n_expected:
             raise ValueError(
@@ -31,14 +31,14 @@ def check_covariates(covariates: Any, X: Array, n_expected: int | None, where: s
     check_length("covariates", values, X)
     if n_expected is not None and values.shape[1] != n_expected:
         raise ValueError(
-            f"covariates: {values.shape[1]} column(s), but the model was fitted with {n_expected}; the "
-            "same are required"
+            f"covariates: {values.shape[1]} column(s), but the model was fitted with {n_expected}; the same "
+            "columns are required"
         )
     return like(values, X)
 
 
 def check_same_names(covariates: Any, fitted: list[str] | None) -> None:
-    """A DataFrame of covariates has the columns of the one at fit, in their order."""
+    """Raise a ValueError unless a DataFrame of covariates has the columns of the fit, in their order."""
     names = column_names(covariates)
     if names is not None and fitted is not None and names != fitted:
         raise ValueError(
@@ -48,13 +48,13 @@ def check_same_names(covariates: Any, fitted: list[str] | None) -> None:
 
 
 def check_length(name: str, values: Any, X: Array) -> None:
-    """As many entries as X has samples."""
+    """Raise a ValueError unless there are as many entries as X has samples."""
     if len(values) != X.shape[0]:
         raise ValueError(f"{name}: {len(values)} samples, but X has {X.shape[0]}; the numbers must agree")
 
 
 def check_weights(sample_weight: Any, X: Array) -> Any:
-    """w (n,) as NumPy, finite, ≥ 0 and not all zero; None where every weight is one."""
+    """Return w (n,) as NumPy, finite, ≥ 0 and not all zero; None if every weight is one."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real):
@@ -72,17 +72,17 @@ def check_weights(sample_weight: Any, X: Array) -> Any:
         )
     if not np.any(weight > 0):
         raise ValueError(
-            "sample_weight: Sample weights must contain at least one non-zero number; None weighs all alike"
+            "sample_weight: Sample weights must contain at least one non-zero number; None: equal weights"
         )
     return None if np.all(weight == 1) else weight
 
 
 def check_codes(codes: Any, components: Array) -> Array:
-    """Codes (n, r) in the library, type and place of the components (r, p)."""
+    """Return codes (n, r) in the library, type and device of the components (r, p)."""
     values = check_array(as_numpy(codes), dtype=[np.float64, np.float32], input_name="codes")
     if values.shape[1] != components.shape[0]:
         raise ValueError(
             f"codes: {values.shape[1]} column(s), but the model has {components.shape[0]} "
-            "components; codes as transform gives them are required"
+            "components; codes as returned by transform are required"
         )
     return like(values, components)

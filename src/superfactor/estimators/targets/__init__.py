@@ -37,7 +37,7 @@ from superfactor.estimators.targets.flags import (
 from superfactor.estimators.targets.label_types import LabelType, label_type_for_loss, label_type_of
 from superfactor.estimators.targets.labels import check_class_weight, check_labels, classes_of
 from superfactor.estimators.targets.numbers import check_real_targets
-from superfactor.estimators.targets.spelling import doubts_of_labels, two_spellings
+from superfactor.estimators.targets.spelling import label_warnings, two_spellings
 from superfactor.estimators.targets.times import (
     check_survival,
     check_tells_something,
@@ -65,7 +65,6 @@ __all__ = [
     "classes_of",
     "concordance",
     "deviance_explained",
-    "doubts_of_labels",
     "expected_counts",
     "exposure_of",
     "flags_in_order",
@@ -74,6 +73,7 @@ __all__ = [
     "is_comparable",
     "label_type_for_loss",
     "label_type_of",
+    "label_warnings",
     "looks_like_counts",
     "no_label",
     "strata_of",

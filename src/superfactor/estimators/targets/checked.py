@@ -1,7 +1,6 @@
-"""y, and who has one.
+"""`CheckedY`: y after checks, and which samples have a value.
 
-A sample without a label takes part in the reconstruction and not in the loss: its ω is 0
-(docs/method.md §13).
+A sample without a label enters the reconstruction but not the loss: its ω is 0 (docs/method.md §13).
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ UNLABELLED = -1
 class CheckedY:
     """Labels or targets, and which samples have one."""
 
-    # (n,) labels, (n,) or (n, κ) real targets, or (n, κ) flags with NaN for a gap; those of samples without
-    # one mean nothing
+    # (n,) labels, (n,) or (n, κ) real targets, or (n, κ) flags with NaN for missing entries; arbitrary for
+    # samples without a value
     values: Any
-    known: Any = None  # (n,) bool, or None where every sample has one
-    names: Any = None  # (κ,) of the columns, where they have any
-    strata: Any = None  # of survival times: the names of their strata, in order
-    coded_as_r: bool = False  # of survival times: whether events are 1 and 2
+    known: Any = None  # (n,) bool, or None if every sample has a value
+    names: Any = None  # (κ,) names of the columns, if they have any
+    strata: Any = None  # for survival times: the names of the strata, in order
+    coded_as_r: bool = False  # for survival times: whether events are coded 1 and 2
 
     def among(self, kept: Any) -> CheckedY:
-        """Those of the samples at `kept`; None is all of them."""
+        """Return y of the samples at positions `kept`; None is all of them."""
         if kept is None:
             return self
         known = None if self.known is None else self.known[kept]
@@ -40,15 +39,15 @@ class CheckedY:
 
     @property
     def labelled(self) -> Any:
-        """The values of the samples that have one."""
+        """Return the values of the samples that have one."""
         return self.of_labelled(self.values)
 
     def of_labelled(self, x: Any) -> Any:
-        """Those rows of x (n, …) whose samples have a label; None stays None."""
+        """Return the rows of x (n, …) of samples with a label; None stays None."""
         return x if x is None or self.known is None else x[self.known]
 
     def spread(self, x: Any, other: Any) -> Any:
-        """Values x of the labelled samples among all of them, the others `other`."""
+        """Expand values x of the labelled samples to all samples, with `other` for the rest."""
         if self.known is None:
             return x
         out = np.full((len(self.known), *np.shape(x)[1:]), other, dtype=np.asarray(x).dtype)
@@ -56,14 +55,14 @@ class CheckedY:
         return out
 
     def of_some(self) -> CheckedY:
-        """Itself; a ValueError where no sample at all has a label."""
+        """Return itself; raise a ValueError if no sample has a label."""
         if self.known is not None and not self.known.any():
             raise ValueError(no_label(len(self.known)))
         return self
 
     @property
     def marked(self) -> Any:
-        """The values with None (labels) or NaN (real targets) where there is none, as ``fit`` takes them."""
+        """Return values for ``fit``, with None (labels) or NaN (real targets) where missing."""
         if self.known is None:
             return self.values
         if self.values.dtype.kind != "f":
@@ -74,35 +73,35 @@ class CheckedY:
 
     @property
     def loss_factor(self) -> Any:
-        """1.0 for samples with a label and 0.0 for the others (n,); None where all have one."""
+        """Return 1.0 for samples with a label and 0.0 for others (n,); None if all have one."""
         return None if self.known is None else self.known.astype(float)
 
 
 def no_label(n: int) -> str:
-    """What is said where none of n samples has a label."""
+    """Return the message that none of n samples has a label."""
     return f"y: none of the {n} samples has a label; some are required"
 
 
 def check_passed(y: Any, name: str) -> Any:
-    """y as it is, arrays of other libraries as NumPy; a ValueError or TypeError where it is no y at all."""
+    """Return y, converted to NumPy from other libraries; raise an error if it cannot be a y."""
     if y is None:
         raise ValueError(f"y=None: {name} requires y to be passed, but the target y is None")
     if isinstance(y, str):
         raise ValueError(
-            f"y={y!r}: one value a sample is required, not a name; pass the column, and X without it, as in "
-            f"fit(table.drop(columns={y!r}), table[{y!r}])"
+            f"y={y!r}: one value per sample is required, not a name; pass the column, and X without it, as "
+            f"in fit(table.drop(columns={y!r}), table[{y!r}])"
         )
     if sp.issparse(y):
-        raise TypeError("y: Sparse data was passed for y, but dense data is required; y.toarray() is")
+        raise TypeError("y: Sparse data was passed for y, but dense data is required; use y.toarray()")
     return as_numpy(y)
 
 
 def without_fields(y: Any, name: str) -> Any:
-    """y as it is; a ValueError for a structured array, as scikit-survival has them."""
+    """Return y unchanged; raise a ValueError for a structured array, as used by scikit-survival."""
     fields = getattr(getattr(y, "dtype", None), "names", None)
     if fields is not None:
         raise ValueError(
-            f"y: one value a sample is required by {name}, but it has the fields {shown(list(fields))}; pass "
-            "one of them, or events and times to SMFSurvival"
+            f"y: one value per sample is required by {name}, but it has the fields {shown(list(fields))}; "
+            "pass one of them, or events and times to SMFSurvival"
         )
     return y

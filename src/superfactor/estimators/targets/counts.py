@@ -1,4 +1,4 @@
-"""Counts: what they may be, how well they are predicted, and numbers that look like them."""
+"""Counts: checks, deviance, exposures, and detection of numbers that look like counts."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets.checked import CheckedY
 from superfactor.losses import PoissonLoss
 
-# Of counts: as many different values at least, and variances of this share of the mean.
+# Counts have at least this many different values, and a variance of at least this share of the mean.
 _FEWEST_VALUES, _LEAST_DISPERSION = 5, 0.5
-# Labels are used about equally often; of counts the most frequent is this much more so than the median one.
+# The most frequent count exceeds the median frequency by this factor; labels have about equal frequencies.
 _UNEVEN = 1.5
 
 
 def check_counts(given: CheckedY) -> CheckedY:
-    """The same; a ValueError where a number is negative."""
+    """Return y unchanged; raise a ValueError if a number is negative."""
     bad = given.labelled[given.labelled < 0]
     if bad.size:
         raise ValueError(
             f"y: loss='poisson' requires counts or rates >= 0, but {bad.size} of the values are negative, "
-            f"{shown(float(bad.flat[0]))} first; loss='squared' takes them"
+            f"{shown(float(bad.flat[0]))} first; loss='squared' allows them"
         )
     return given
 
 
 def exposure_of(column: Any, loss: str) -> Any:
-    """`exposure_column` as it is; a ValueError where the loss knows no exposures."""
+    """Return `exposure_column`; raise a ValueError if the loss does not support exposures."""
     if column is not None and loss != "poisson":
         raise ValueError(
             f"exposure_column={shown(column)}: loss='poisson' is required, or exposure_column=None with "
@@ -40,7 +40,7 @@ def exposure_of(column: Any, loss: str) -> Any:
 
 
 def check_some_counted(given: CheckedY) -> None:
-    """A ValueError where nothing was counted: the best logarithm of a rate is then minus infinity."""
+    """Raise a ValueError if all counts are 0, because the best log-rate is then minus infinity."""
     columns = given.labelled.reshape(len(given.labelled), -1)
     if len(columns) and not np.all(columns.max(axis=0) > 0):
         which = "" if columns.shape[1] == 1 else f" in column {int(np.argmin(columns.max(axis=0)))}"
@@ -48,21 +48,22 @@ def check_some_counted(given: CheckedY) -> None:
 
 
 def expected_counts(a: Array) -> Array:
-    """``e^a``, and the largest float where that is larger than any."""
+    """Return ``e^a``, at most the largest float."""
     xp = namespace(a)
     return xp.exp(xp.clip(a, max=math.log(float(xp.finfo(a.dtype).max))))
 
 
 def half_deviances(counts: Any, expected: Any) -> Any:
-    """Half the Poisson deviance of each count, arrays of one shape; an expectation of 0 is almost 0."""
+    """Return half the Poisson deviance of each count; expectations of 0 are replaced by a tiny number."""
     counts, expected = (np.asarray(x, dtype=float)[..., None] for x in (counts, expected))
     return PoissonLoss().value(np.log(np.maximum(expected, np.finfo(float).tiny)), counts)
 
 
 def beyond_exposure(counts: Any, exposures: Any) -> Any:
-    """What counts (n, κ) say beside their exposures (n, 1): (count − expected)/√expected, by one rate.
+    """Return Pearson residuals (n, κ) of counts given exposures (n, 1) and one rate for all samples.
 
-    These are Pearson's residuals. All vary about alike, while rates of little exposure are mostly noise.
+    Residuals are (count − expected)/√expected. Their variances are about equal, whereas rates of samples with
+    little exposure are mostly noise.
     """
     counts = np.asarray(counts, dtype=float)
     expected = exposures * np.maximum(counts.sum(axis=0) / np.sum(exposures), np.finfo(float).tiny)
@@ -70,7 +71,7 @@ def beyond_exposure(counts: Any, exposures: Any) -> Any:
 
 
 def deviance_explained(counts: Any, expected: Any, weight: Any = None, exposures: Any = None) -> float:
-    """D²: one less the deviance over that of one rate for all, averaged over the columns; NaN of one sample.
+    """Return D²: 1 − deviance / deviance of one rate for all, averaged over columns; NaN for one sample.
 
     Parameters
     ----------
@@ -87,15 +88,15 @@ def deviance_explained(counts: Any, expected: Any, weight: Any = None, exposures
     left = weight @ half_deviances(counts, expected)
     whole = weight @ half_deviances(counts, exposures * rate)
     explained = 1.0 - left / np.where(whole > 0, whole, 1.0)
-    # As for R²: nothing to explain is explained by those who say so.
+    # As for R²: if there is nothing to explain, an exact prediction has the score 1 and others 0.
     return float(np.mean(np.where(whole > 0, explained, np.where(left > 0, 0.0, 1.0))))
 
 
 def looks_like_counts(y: Any) -> bool:
-    """Whether the values (n,) are probably counts: whole numbers from 0 on, small ones more often.
+    """Return whether the values (n,) are probably counts: non-negative integers, mostly small.
 
-    At least five different ones; 0 or 1 among them; a variance not far below the mean or above it; and not
-    all about equally frequent, as class numbers are. NaN and None are left out.
+    There must be at least five different values, including 0 or 1, a variance of at least half the mean, and
+    unequal frequencies, in contrast to class numbers. NaN and None are ignored.
 
     Examples
     --------
@@ -119,9 +120,9 @@ def looks_like_counts(y: Any) -> bool:
     found, times = np.unique(values, return_counts=True)
     if len(found) < _FEWEST_VALUES or found[0] > 1 or values.var() < _LEAST_DISPERSION * values.mean():
         return False
-    if len(found) > len(values) / 2:  # hardly any occurs twice: large counts spread over orders of magnitude
+    if len(found) > len(values) / 2:  # few values repeat: large counts spread over orders of magnitude
         return bool(np.median(values) < values.mean())
-    # Small ones are frequent, large ones are rare.
+    # Small counts are frequent, large ones are rare.
     return bool(
         times.max() > _UNEVEN * np.median(times) and times[found <= np.median(values)].max() > times[-1]
     )

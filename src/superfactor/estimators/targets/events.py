@@ -1,4 +1,4 @@
-"""Events and times as they are written: TRUE, 1, R's 2, a word; which column is which."""
+"""Codings of events (TRUE, 1, R's 2, text), and which of two columns holds events or times."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from superfactor.estimators.parameters import shown
 from superfactor.preprocessing.cells import is_missing, words
 
 _TRUE, _FALSE = {"true", "t", "yes", "y"}, {"false", "f", "no", "n"}
-#: Parts of names by which columns are recognised.
+#: Parts of names that identify columns.
 _EVENT = r"event|status|stat|death|dead|died|deceased|delta|relapse|recurrence|progression"
 _TIME = r"time|duration|days?|weeks?|months?|years?|follow.?up|futime|tte|lenfol"
 _R_CODES = (
-    "events are coded 1 and 2: 2 is taken as an event and 1 as none, as in R; write 1 and 0 if it is the "
+    "events are coded 1 and 2: 2 is used as an event and 1 as none, as in R; write 1 and 0 if it is the "
     "other way round"
 )
-_SWAPPED = "the column of events holds times and that of times events: they are taken the other way round"
-# So many values are named in a message.
+_SWAPPED = "the column of events holds times and that of times events: they are used the other way round"
+# Most values that a message names.
 _MOST = 6
 
 
 def survival_y(event: Any, time: Any, event_word: str | Sequence[str] | None = None) -> tuple[Any, list[str]]:
-    """The y of `superfactor.SMFSurvival` from two columns of a table.
+    """Return y for `superfactor.SMFSurvival` from two columns of a table.
 
     Parameters
     ----------
     event : (n,)
-        0 and 1, TRUE and FALSE, yes and no, R's 1 and 2; any words where `event_word` names those of an
-        event.
+        0 and 1, TRUE and FALSE, yes and no, R's 1 and 2, or any text together with `event_word`.
     time : (n,)
-        Until when the samples were observed; numbers, also written as words.
-    event_word : the word, or words, that mean an event; every other word means none
+        Time of the event or end of observation; numbers, also as text.
+    event_word : the value, or values, that mean an event; all other values mean none
 
     Returns
     -------
     y : structured array (n,) with the fields "event" (bool) and "time" (float)
-        As scikit-survival has them. Where either is missing the time is NaN: there is no outcome.
-    notes : list of sentences about what was found, without their full stop
+        As in scikit-survival. If event or time is missing, the time is NaN and there is no outcome.
+    notes : list of sentences about the coding, without their full stop
     """
     notes: list[str] = []
     if event_word is None and _are_swapped(event, time):
@@ -54,7 +53,7 @@ def survival_y(event: Any, time: Any, event_word: str | Sequence[str] | None = N
         notes.append(
             f"{int(lost.sum())} of {len(lost)} samples have a time without an event status, or the reverse: "
             "they count as samples without an outcome"
-            + ("; where an empty cell means no event, write a word there" if event_word is not None else "")
+            + ("; if an empty cell means no event, write a value there" if event_word is not None else "")
         )
     y = np.zeros(len(until), dtype=[("event", "?"), ("time", "f8")])
     y["time"] = np.where(np.isnan(happened), np.nan, until)
@@ -65,9 +64,9 @@ def survival_y(event: Any, time: Any, event_word: str | Sequence[str] | None = N
 def coded_events(
     event: Any, event_word: str | Sequence[str] | None = None, name: str = "event", as_r: bool = False
 ) -> tuple[Any, list[str]]:
-    """Events as 1.0 and 0.0 (n,), NaN where nothing is said, and notes; a ValueError names other values.
+    """Return events as 1.0 and 0.0 (n,), NaN where missing, and notes; a ValueError names other values.
 
-    `as_r`: 1 and 2 are R's, also where only one of them occurs.
+    `as_r`: events are coded 1 and 2, as in R, even if only one of them occurs.
     """
     if event_word is not None:
         return _by_word(event, [event_word] if isinstance(event_word, str) else list(event_word))
@@ -75,7 +74,7 @@ def coded_events(
     if numbers is None:
         raise ValueError(
             f"{name}: 0 and 1, TRUE and FALSE, yes and no, or R's 1 and 2 are required, got {_found(event)}; "
-            f"for words say which of them means an event (event_word)"
+            f"for text, name the value that means an event (event_word)"
         )
     if np.any(numbers == 2) or (as_r and not np.any(numbers == 0)):
         return numbers - 1, [_R_CODES]
@@ -83,9 +82,9 @@ def coded_events(
 
 
 def event_numbers(column: Any, as_r: bool = False) -> Any:
-    """A column of events as numbers (n,), NaN for nothing; None where it holds anything else.
+    """Return a column of events as numbers (n,), NaN where missing; None if it contains anything else.
 
-    They are 0 and 1, or R's 1 and 2, both of which occur unless it is known that they are R's.
+    Numbers are 0 and 1, or R's 1 and 2. For R's coding both must occur, unless `as_r`.
     """
     cells = np.asarray(column)
     if cells.dtype.kind in "mM":
@@ -99,10 +98,10 @@ def event_numbers(column: Any, as_r: bool = False) -> Any:
 
 
 def told_apart(columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:
-    """Of two columns that of events and that of times, and a note where contents alone say so.
+    """Return the column of events, that of times, and a note if only the contents determine them.
 
-    Which comes first differs. The one that can be events is; where both can, the one of booleans, the one
-    whose name says so, or the first.
+    Their order varies. The column that can be events is used; if both can, the boolean one, the one with the
+    name of an event, or the first.
     """
     can_be = [event_numbers(column) is not None for column in columns]
     true_or_false = [str(getattr(column, "dtype", "")).lower().startswith("bool") for column in columns]
@@ -118,7 +117,7 @@ def told_apart(columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, Any, 
 
 
 def event_by_name(names: Sequence[str]) -> int | None:
-    """Which of two names is that of the event, the other that of the time; None where they do not say."""
+    """Return which of two names is that of the event, if the other is that of the time; None if unclear."""
     events = [_like(_EVENT, name) and not _like(_TIME, name) for name in names]
     times = [_like(_TIME, name) for name in names]
     for k in (0, 1):
@@ -128,12 +127,12 @@ def event_by_name(names: Sequence[str]) -> int | None:
 
 
 def _are_swapped(event: Any, time: Any) -> bool:
-    """Whether names or contents say that it is the other way round."""
+    """Return whether names or contents show that the two columns are swapped."""
     if event_numbers(time) is None:
         return False
     if event_numbers(event) is None:
         return _are_times(event)
-    # Both could be events: only their names can tell.
+    # Both could be events, so only their names decide.
     return event_by_name([str(getattr(c, "name", "")) for c in (event, time)]) == 1
 
 
@@ -146,10 +145,10 @@ def _are_times(column: Any) -> bool:
 
 
 def _times(column: Any) -> Any:
-    """Numbers (n,), NaN where there is none."""
+    """Return numbers (n,), NaN where missing."""
     cells = np.asarray(column)
     if cells.dtype.kind in "mM":
-        raise ValueError("time: numbers are required, got dates; days between two of them, say")
+        raise ValueError("time: numbers are required, got dates; use days between two dates")
     if cells.dtype.kind not in "biuf":
         try:
             cells = np.array([np.nan if _blank(cell) else float(cell) for cell in cells.tolist()])
@@ -164,7 +163,7 @@ def _times(column: Any) -> Any:
 
 
 def _event_number(cell: Any) -> float:
-    """What a cell says; −1 where it is no event code."""
+    """Return the event code of a cell; −1 if it is none."""
     if _blank(cell):
         return np.nan
     if isinstance(cell, str | bytes):
@@ -175,12 +174,12 @@ def _event_number(cell: Any) -> float:
 
 
 def _by_word(event: Any, meant: Sequence[str]) -> tuple[Any, list[str]]:
-    """1.0 for the words that are meant, 0.0 for others, NaN for nothing; and a note on several others."""
+    """Return 1.0 for the given values, 0.0 for others, NaN where missing; and a note on several others."""
     found = [None if word is None or _blank(word) else word.strip().lower() for word in words(event)]
     asked = [str(word).strip().lower() for word in meant]
     for word, as_given in zip(asked, meant, strict=True):
         if word not in found:
-            raise ValueError(f"event_word={shown(as_given)}: no sample has it, the words are {_found(event)}")
+            raise ValueError(f"event_word={shown(as_given)}: no sample has it; values are {_found(event)}")
     others = {word for word in found if word is not None and word not in asked}
     notes = [f"no event: {_found(sorted(others))}"] if len(others) > 1 else []
     return np.array([np.nan if word is None else float(word in asked) for word in found]), notes
@@ -199,11 +198,11 @@ def _blank(cell: Any) -> bool:
 
 
 def _found(column: Any) -> str:
-    """The first few values of a column."""
+    """Return the first few values of a column as text."""
     seen = sorted({word for word in words(column) if word is not None})
     return ", ".join(map(shown, seen[:_MOST])) + (", …" if len(seen) > _MOST else "")
 
 
 def _like(pattern: str, name: str) -> bool:
-    """Whether one of the words of a name is one of the pattern."""
+    """Return whether a part of the name matches the pattern."""
     return any(re.fullmatch(f"({pattern})s?", part) for part in re.split(r"[^a-z]+", name.lower()))

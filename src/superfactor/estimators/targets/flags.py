@@ -1,4 +1,4 @@
-"""Several yes/no labels at once: 0 and 1, with gaps by entry."""
+"""Several yes/no labels at once: 0 and 1; each entry may be missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from superfactor.preprocessing.cells import is_missing
 
 
 def has_several_columns(y: Any) -> bool:
-    """Whether y has two columns or more: each is a yes/no label then."""
+    """Return whether y has two columns or more, which are then yes/no labels."""
     shape = getattr(y, "shape", None)
     if shape is None:
         if not isinstance(y, list | tuple) or not all(np.ndim(row) == 1 for row in y[:1]):
@@ -26,9 +26,9 @@ def has_several_columns(y: Any) -> bool:
 
 
 def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
-    """Labels (n, κ) as NumPy float64: 0, 1, and NaN for a gap.
+    """Return labels (n, κ) as NumPy float64: 0, 1, and NaN for missing entries.
 
-    Gaps are None, NaN, pandas' NA and the value `unlabeled`; a sample of gaps alone has no label.
+    None, NaN, pandas' NA and the value `unlabeled` are missing. A sample without any entry has no label.
     """
     columns = getattr(y, "columns", None)
     values = y.toarray() if sp.issparse(y) else np.asarray(_cells(check_passed(y, name)))
@@ -43,7 +43,7 @@ def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
     if not plain:
         values = values.astype(object)
         absent |= np.vectorize(is_missing, otypes=[bool])(values)
-    if not is_missing(unlabeled):  # of pandas' NA it cannot be asked
+    if not is_missing(unlabeled):  # comparisons with pandas' NA return NA
         absent[~absent] = np.asarray(values[~absent] == unlabeled, dtype=bool)
     if not plain:
         strange = ~absent & ~np.vectorize(lambda cell: isinstance(cell, Real | np.bool_), otypes=[bool])(
@@ -59,10 +59,10 @@ def check_flags(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
 
 
 def flags_in_order(given: CheckedY, labels: Any, name: str = "y") -> CheckedY:
-    """The columns in the order of the labels (κ,) of a model; a ValueError where they are others."""
+    """Return the columns in the order of a model's labels (κ,); raise a ValueError if they differ."""
     own = given.names
     if len(own) == len(labels) and (own.dtype.kind in "iu" or labels.dtype.kind in "iu"):
-        return given  # by position: one of the two has no names
+        return given  # matched by position, because one of the two has no names
     if sorted(map(str, own)) != sorted(map(str, labels)):
         raise ValueError(
             f"{name}: the columns {shown(own.tolist())} are not the labels of the model, "
@@ -74,7 +74,7 @@ def flags_in_order(given: CheckedY, labels: Any, name: str = "y") -> CheckedY:
 
 
 def _cells(y: Any) -> Any:
-    """A table as objects: columns of different kinds, some with NA, have no other common type."""
+    """Return a table as objects, the only common type of columns of different types."""
     return np.asarray(y, dtype=object) if hasattr(y, "columns") else y
 
 
@@ -84,12 +84,12 @@ def _refuse(values: Any, strange: Any, names: Any) -> None:
     i, c = np.argwhere(strange)[0]
     raise ValueError(
         f"y: {shown(values[i, c])} in column {shown(names[c])}; each of several columns is a yes/no label, "
-        "and 0, 1, True, False or a gap is required (one column of labels may have any classes)"
+        "and 0, 1, True, False or a missing value is required (one column of labels may have any classes)"
     )
 
 
 def check_both_values(values: Any, names: Any, where: str = "y") -> None:
-    """Raise a ValueError that names the first label of which all known answers (n, κ) are the same."""
+    """Raise a ValueError that names the first label whose known values (n, κ) are all the same."""
     for label, column in zip(names, values.T, strict=True):
         found = np.unique(column[~np.isnan(column)])
         if len(found) < 2:

@@ -1,4 +1,4 @@
-"""Labels of classes: which there are, what a class weighs."""
+"""Class labels: checks, class numbers and class weights."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from superfactor.preprocessing.cells import is_missing
 
 
 def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY:
-    """Labels (n,) as NumPy, any kind that can be sorted.
+    """Check labels (n,) of any sortable type and return them as NumPy.
 
-    None, NaN, pandas' NA and the value `unlabeled` mean that a sample has none.
+    None, NaN, pandas' NA and the value `unlabeled` mean that a sample has no label.
     """
     values = column_or_1d(_plain(without_fields(check_passed(y, name), name)), warn=True)
     check_length("y", values, X)
@@ -38,7 +38,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY
         labels = check_array(labels, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=True)
     if labels.dtype.kind == "O":
         _check_sortable(labels)
-    # Integers are labels. What else it knows is a warning of classes as many as samples, for a dear search.
+    # Integers are always labels. The check is expensive; for integers it only warns of too many classes.
     if labels.dtype.kind not in "iu" or np.ptp(labels) > len(labels) // 4:
         check_classification_targets(labels)
     check_spelling(labels)
@@ -46,7 +46,7 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY
 
 
 def _known(values: Any, unlabeled: Any) -> Any:
-    """Which labels (n,) are there, as bool; None where all are."""
+    """Return which labels (n,) are not missing, as bool; None if all are present."""
     if values.dtype.kind == "f":
         absent = np.isnan(values)
     elif values.dtype.kind == "O":
@@ -56,13 +56,13 @@ def _known(values: Any, unlabeled: Any) -> Any:
     else:
         absent = np.zeros(len(values), dtype=bool)
     if not is_missing(unlabeled):
-        # Of those that are there: NA says neither yes nor no.
+        # Only for labels that are present, because comparisons with NA return NA.
         absent[~absent] = np.asarray(values[~absent] == unlabeled, dtype=bool)
     return ~absent if absent.any() else None
 
 
 def _plain(y: Any) -> Any:
-    """Columns of pandas' nullable numbers and booleans with gaps as objects: else they would be floats."""
+    """Convert pandas' nullable columns with missing values to objects; otherwise they become floats."""
     kind = str(getattr(y, "dtype", ""))
     if kind.startswith(("Int", "UInt", "boolean")) and y.isna().any():
         return y.to_numpy(dtype=object, na_value=None)
@@ -70,7 +70,7 @@ def _plain(y: Any) -> Any:
 
 
 def _of_one_kind(labels: Any) -> Any:
-    """Objects (n,) that are all whole numbers, booleans or floats as such: gaps make them objects."""
+    """Convert objects (n,) that are all integers, booleans or floats to that type."""
     if not len(labels):
         return labels
     for kind, dtype in ((bool | np.bool_, bool), (Integral, int), (float | np.floating, float)):
@@ -80,12 +80,12 @@ def _of_one_kind(labels: Any) -> Any:
 
 
 def classes_of(labels: Any) -> tuple[Any, Any]:
-    """The classes, sorted, and which of them each label (n,) is."""
+    """Return the sorted classes, and the class number of each label (n,)."""
     if labels.dtype.kind in "iu" and labels.dtype != np.uint64 and len(labels):
         numbers = labels.astype(np.int64)
         least = int(numbers.min())
         span = int(numbers.max()) - least
-        if span <= len(labels):  # counted, not sorted: a tenth of the time
+        if span <= len(labels):  # counting takes a tenth of the time of sorting
             present = np.bincount(numbers - least, minlength=span + 1) > 0
             codes = (np.cumsum(present) - 1)[numbers - least]
             return (np.flatnonzero(present) + least).astype(labels.dtype), codes
@@ -99,16 +99,16 @@ def _check_sortable(labels: Any) -> None:
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels})
         raise TypeError(
-            f"y: labels of one kind that can be sorted are required, got {', '.join(kinds)}; make them one, "
-            "as in [str(label) for label in y]"
+            f"y: labels of one sortable type are required, got {', '.join(kinds)}; convert them, as in "
+            "[str(label) for label in y]"
         ) from error
 
 
 def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any) -> Any:
-    """The factor of each sample's loss (n,), or None.
+    """Return the factor of each sample's loss (n,), or None.
 
-    "balanced" gives every class the same total, counted with sample weights, so that a weight of
-    two stays the same as the sample twice.
+    "balanced" gives every class the same total weight. Sample weights are included, so that a weight of two
+    is equivalent to two copies of the sample.
     """
     if class_weight is None:
         return None

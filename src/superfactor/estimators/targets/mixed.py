@@ -1,4 +1,4 @@
-"""Outcomes of several kinds at once: what each makes of y and of activations, and how good that is."""
+"""Parts of `SMFMixed`: targets, loss, predictions and metric of each outcome."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Key = Hashable
 
 @dataclass(frozen=True)
 class MixedPart(ABC):
-    """One of the outcomes, as it was learned from the training samples.
+    """One of the outcomes, with what was learned from the training samples.
 
     Attributes
     ----------
@@ -38,52 +38,52 @@ class MixedPart(ABC):
     """
 
     key: Key
-    #: What users call it, and the figure that `score` gives.
+    #: Names of the kind for users, and the metric of `score`.
     kinds: ClassVar[tuple[str, ...]]
     figure: ClassVar[str]
-    #: Whether its loss counts as it is; otherwise in units of what it costs without a model.
+    #: Whether the loss is used unscaled; otherwise it is divided by its value without a model.
     as_it_is: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """The key in words."""
+        """Return the key as text."""
         return ", ".join(map(str, self.key)) if isinstance(self.key, tuple) else str(self.key)
 
     @classmethod
     @abstractmethod
     def read(cls, key: Key, column: Any, X: Any) -> CheckedY:
-        """Its column(s) of y, as long as X, checked."""
+        """Check its column(s) of y, which must be as long as X."""
 
     @classmethod
     @abstractmethod
     def learned(cls, key: Key, given: CheckedY, weight: Any) -> MixedPart:
-        """From the training samples and their weights (n,)."""
+        """Return the part learned from training samples with weights (n,)."""
 
     @property
     @abstractmethod
     def outputs(self) -> tuple[str, ...]:
-        """Names of its activations."""
+        """Return names of its activations."""
 
     @abstractmethod
     def targets(self, given: CheckedY) -> Any:
-        """(n, κ_k), in units in which no model has the activation 0; NaN where they are not known."""
+        """Return targets (n, κ_k) in units in which the null model has activation 0; NaN if not known."""
 
     @abstractmethod
     def loss(self, given: CheckedY, weight: Any) -> Loss:
-        """Of samples with these weights (n,)."""
+        """Return the loss of samples with weights (n,)."""
 
     @abstractmethod
     def predicted(self, a: Any) -> Any:
-        """Labels, values, expected counts or risks (n,) of activations (n, κ_k)."""
+        """Return labels, values, expected counts or risks (n,) from activations (n, κ_k)."""
 
     @abstractmethod
     def measure(self, values: Any, a: Any, weight: Any) -> float:
-        """The `figure` of samples that have this outcome."""
+        """Return the metric `figure` of samples that have this outcome."""
 
 
 @dataclass(frozen=True)
 class ClassesPart(MixedPart):
-    """Labels: multinomial logistic regression against the first class."""
+    """Labels: multinomial logistic regression relative to the first class."""
 
     classes: Any = None
     kinds = ("classes",)
@@ -117,7 +117,7 @@ class ClassesPart(MixedPart):
         return self.classes[np.concatenate([0 * a[:, :1], a], axis=1).argmax(axis=1)]
 
     def probabilities(self, a: Any) -> Any:
-        """(n, c)."""
+        """Return class probabilities (n, c)."""
         scores = np.concatenate([0 * a[:, :1], a], axis=1)
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
         return scores / scores.sum(axis=1, keepdims=True)
@@ -170,7 +170,7 @@ class NumberPart(MixedPart):
 
 @dataclass(frozen=True)
 class CountPart(NumberPart):
-    """A count, fitted as a multiple of its mean: the activation is the logarithm of that."""
+    """A count, fitted as a multiple of its mean; the activation is the logarithm of this multiple."""
 
     kinds = ("counts", "count")
     figure = "deviance explained"
@@ -202,8 +202,8 @@ class TimesPart(MixedPart):
 
     kinds = ("times",)
     figure = "concordance"
-    # An event among n at risk costs log(n), most of which no model explains: in units of that times would
-    # hardly count.
+    # An event among n samples at risk costs log(n), most of which no model explains. Scaled by this loss,
+    # times would have almost no weight.
     as_it_is = True
 
     @classmethod
@@ -240,7 +240,7 @@ PARTS: tuple[type[MixedPart], ...] = (ClassesPart, NumberPart, CountPart, TimesP
 
 
 def part_types(outcomes: Any) -> dict[Key, type[MixedPart]]:
-    """The kind of each outcome; a ValueError for what is none."""
+    """Return the kind of each outcome; raise a ValueError for unknown kinds."""
     if not isinstance(outcomes, Mapping) or not outcomes:
         raise ValueError(
             f"outcomes={shown(outcomes)}: a dict from columns of y to kinds is required, as in "
@@ -255,7 +255,7 @@ def part_types(outcomes: Any) -> dict[Key, type[MixedPart]]:
         two = isinstance(key, tuple)
         if two != (fitting[0] is TimesPart) or (two and len(key) != 2):
             raise ValueError(
-                f"outcomes[{shown(key)}]={shown(kind)}: one column is required, and two of times: "
+                f"outcomes[{shown(key)}]={shown(kind)}: one column is required, or two for times: "
                 '("time", "event")'
             )
         found[key] = fitting[0]
@@ -263,7 +263,7 @@ def part_types(outcomes: Any) -> dict[Key, type[MixedPart]]:
 
 
 def columns_of(y: Any, keys: Sequence[Key]) -> dict[Key, Any]:
-    """The columns of y, a DataFrame or a mapping from names to arrays, by key; of times as one table."""
+    """Return the columns of y, a DataFrame or mapping from names to arrays, by key; times as one table."""
     y = y if isinstance(y, Mapping) else check_passed(y, "SMFMixed") if not hasattr(y, "columns") else y
     names = list(y) if isinstance(y, Mapping) else list(getattr(y, "columns", []))
     wanted = [name for key in keys for name in (key if isinstance(key, tuple) else (key,))]
@@ -275,7 +275,7 @@ def columns_of(y: Any, keys: Sequence[Key]) -> dict[Key, Any]:
 
 
 def _event_and_time(y: Any, key: tuple[Any, ...]) -> Any:
-    """Two columns as scikit-survival's array, whichever comes first; what was found strange is a warning."""
+    """Return two columns in any order as scikit-survival's structured array; notes become warnings."""
     time, event = (y[name] for name in key)
     found, notes = survival_y(event, time)
     for note in notes:

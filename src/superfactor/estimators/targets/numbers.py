@@ -11,15 +11,15 @@ from superfactor.estimators.inputs import check_length, check_numbers, column_na
 from superfactor.estimators.targets.checked import CheckedY, check_passed, without_fields
 from superfactor.preprocessing.cells import is_missing
 
-# Sums of squares of larger numbers, and products of those, leave the range of floats.
+# Sums of squares of larger numbers, and their products, overflow.
 _LARGEST = 1e70
 
 
 def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, called: str = "y") -> CheckedY:
-    """Targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean that a sample has none."""
+    """Return targets (n,) or (n, κ) as NumPy float64; NaN, None, NA and `unlabeled` mean no target."""
     names = column_names(y)
     values = without_fields(check_passed(y, name), name)
-    if np.asarray(values).dtype.kind == "O":  # pandas' NA is no number
+    if np.asarray(values).dtype.kind == "O":  # may contain pandas' NA
         values = np.asarray(values, dtype=object)
         absent = np.vectorize(is_missing, otypes=[bool])(values)
         values = np.where(absent, np.nan, values)
@@ -41,8 +41,8 @@ def check_real_targets(y: Any, X: Array, name: str, unlabeled: Any = None, *, ca
         rows = absent.all(axis=1)
         if not np.array_equal(rows, absent.any(axis=1)):
             raise ValueError(
-                f"y: {int((absent.any(axis=1) & ~rows).sum())} samples have some of their targets and not "
-                "others; all or none are required: SMFMixed takes such gaps, or leave these samples out"
+                f"y: {int((absent.any(axis=1) & ~rows).sum())} samples have only some of their targets; all "
+                "or none are required: use SMFMixed, or leave these samples out"
             )
         absent = rows
     return CheckedY(np.where(absent.reshape(-1, *[1] * (values.ndim - 1)), 0.0, values), ~absent, names)

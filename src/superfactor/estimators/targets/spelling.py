@@ -1,4 +1,4 @@
-"""Words that are probably a slip of the pen: two spellings of one class or level, and −1 for "no label"."""
+"""Labels that are probably mistakes: two spellings of one class or level, and −1 for "no label"."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from superfactor.estimators.targets.counts import looks_like_counts
 
 
 def two_spellings(labels: Iterable[Any]) -> str | None:
-    """``'Tumor' and 'tumor ' differ only in case or blanks``, of the first such labels; None without any.
+    """Return ``'Tumor' and 'tumor ' differ only in case or blanks`` for the first such labels, or None.
 
-    Only strings are looked at.
+    Only strings are compared.
     """
     written: dict[str, set[str]] = {}
     for label in set(labels):
@@ -27,28 +27,28 @@ def two_spellings(labels: Iterable[Any]) -> str | None:
 
 
 def check_spelling(labels: Any) -> None:
-    """Raise a ValueError where two of the labels (n,), a NumPy array, are spellings of one."""
+    """Raise a ValueError if two of the labels (n,), a NumPy array, differ only in spelling."""
     if labels.dtype.kind not in "OUT":
         return
     alike = two_spellings(labels.tolist())
     if alike is not None:
         raise ValueError(
-            f"y: {alike}; if they are one class write them alike, as in "
-            "[label.strip().lower() for label in y], else give them names that differ more"
+            f"y: {alike}; use one spelling if they are one class, as in "
+            "[label.strip().lower() for label in y], or names that differ more if not"
         )
 
 
-def doubts_of_labels(classes: Any, times: Any) -> list[Warning]:
-    """UserWarnings of classes (k,), of which there are so many samples each (k,).
+def label_warnings(classes: Any, times: Any) -> list[Warning]:
+    """Return UserWarnings about classes (k,) with these numbers of samples (k,).
 
-    Where −1 stands among those that are counted from 0 or 1, and where they look like counts.
+    They are about −1 among classes that are otherwise non-negative, and classes that look like counts.
     """
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return []
     if looks_like_counts(np.repeat(classes, np.round(times).astype(int))):
-        said = f"y looks like counts, of {len(classes)} different values, and each is a class of its own here"
+        said = f"y looks like counts: its {len(classes)} different values are fitted as classes"
         return [UserWarning(f"{said}; SMFRegressor(loss='poisson') models counts")]
     if classes[0] != -1 or np.any(classes[1:] < 0):  # classes are sorted
         return []
-    said = "-1 among the labels is a class of its own here; if it marks samples without a label, say "
-    return [UserWarning(f"{said}unlabeled=-1")]
+    said = "-1 among the labels is fitted as a class; if it marks samples without a label, set unlabeled=-1"
+    return [UserWarning(said)]

@@ -1,4 +1,4 @@
-"""Survival times as the user brings them: events and times of the samples, and who has none."""
+"""Check survival times: events, times and strata of the samples; concordance."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from superfactor.estimators.targets.checked import CheckedY, check_passed
 from superfactor.estimators.targets.events import coded_events, event_numbers, told_apart
 from superfactor.preprocessing.cells import is_missing
 
-# Risks this close are the same.
+# Risks that differ by less are tied.
 _TIE = 1e-8
 _FORMS = (
     "event (0 or 1) and time are required: two columns in this order, a DataFrame of columns with these "
     "names, or scikit-survival's structured array"
 )
-#: Fields of y besides event and time: samples are compared within a stratum only.
+#: Other fields of y: samples are compared within a stratum only; entry times are not supported.
 _STRATUM, _ENTRY = "stratum", "entry"
 
 
 def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> CheckedY:
-    """Events and times (n, 2) as NumPy float64, of structured arrays, DataFrames and arrays of two columns.
+    """Return events and times (n, 2) as NumPy float64 from a structured array, DataFrame or two columns.
 
-    A sample without an event that has no time (None, NaN, NA) has no outcome at all. Where y has strata, a
-    field "stratum" or a third column, the result is (n, 3): their numbers, 0 for the first in order.
-    `as_r`: events are coded 1 and 2, as in R, also where only one of them occurs.
+    A sample without an event and without a time (None, NaN, NA) has no outcome. If y has strata (a field
+    "stratum" or a third column), the result is (n, 3) with their numbers, starting at 0. `as_r`: events are
+    coded 1 and 2, as in R, even if only one of them occurs.
     """
     event, time, notes, stratum = _columns(check_passed(y, name))
     check_length("y", event, X)
@@ -57,7 +57,7 @@ def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> CheckedY:
 
 
 def time_name(y: Any) -> str:
-    """What y calls its times: the name of their column or field, and "time" where it has none."""
+    """Return the name of the column or field of times in y; "time" if it has none."""
     names = _fields(y)
     if len(names) != 2:
         return "time"
@@ -67,12 +67,12 @@ def time_name(y: Any) -> str:
 
 
 def strata_of(truth: Any) -> Any:
-    """The numbers of the strata (n,) of events, times and perhaps strata (n, 2 or 3); None without."""
+    """Return the strata (n,) of a truth of events, times and optionally strata (n, 2 or 3), or None."""
     return truth[:, 2] if truth.shape[1] > 2 else None
 
 
 def _strata(column: Any) -> tuple[Any, Any]:
-    """The strata in order, and which one each sample (n,) is of."""
+    """Return the strata in order, and the stratum number of each sample (n,)."""
     cells = np.asarray(column)
     missing = np.fromiter(map(is_missing, cells.tolist()), dtype=bool, count=len(cells))
     if missing.any():
@@ -82,13 +82,13 @@ def _strata(column: Any) -> tuple[Any, Any]:
 
 
 def check_tells_something(given: CheckedY, weight: Any) -> None:
-    """A ValueError where no event, of samples that count, could have been that of another; weights (n,)."""
+    """Raise a ValueError if no two samples of positive weight (n,) can be compared."""
     truth = given.values[weight > 0]
     if not np.any(truth[:, 0]):
         n = len(given.values)
         raise ValueError(f"y: none of the {n} samples has an event; some are required")
     if not is_comparable(truth):
-        said = "nobody was observed any longer"
+        said = "no sample was observed longer"
         if truth.shape[1] == 2:
             first = float(np.min(truth[truth[:, 0] == 1, 1]))
             said = f"all events are at the last time, {shown(first)}, and {said}"
@@ -98,7 +98,7 @@ def check_tells_something(given: CheckedY, weight: Any) -> None:
 
 
 def is_comparable(truth: Any) -> bool:
-    """Whether any two samples of the same stratum can be compared: truth (n, 2 or 3)."""
+    """Return whether any two samples of the same stratum can be compared; truth (n, 2 or 3)."""
     strata = strata_of(truth)
     parts = [truth] if strata is None else [truth[strata == s] for s in np.unique(strata)]
     for event, time in (part[:, :2].T for part in parts):
@@ -109,7 +109,7 @@ def is_comparable(truth: Any) -> bool:
 
 
 def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
-    """The columns of events and of times, notes on how they were told apart, and that of strata or None."""
+    """Return the columns of events and of times, notes on how they were found, and strata or None."""
     names = _names(y)
     if not names:
         table = np.asarray(y)
@@ -119,8 +119,8 @@ def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
         return *told_apart(columns[:2], ("", "")), columns[2] if len(columns) > 2 else None
     if _ENTRY in names:
         raise ValueError(
-            f"y: a field {_ENTRY!r}: samples that come under observation late (left truncation) are not "
-            "supported; event, time and stratum are"
+            f"y: a field {_ENTRY!r}: late entry (left truncation) is not supported; only event, time and "
+            "stratum are allowed"
         )
     both = _fields(y)
     if len(both) != 2:
@@ -130,22 +130,22 @@ def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
 
 
 def _names(y: Any) -> list[Any]:
-    """Of the fields or columns of y; none where two are the same."""
+    """Return the names of fields or columns of y; [] if two are equal."""
     names = list(getattr(getattr(y, "dtype", None), "names", None) or getattr(y, "columns", []))
     return names if len(set(names)) == len(names) else []
 
 
 def _fields(y: Any) -> list[Any]:
-    """The names of events and times, in the order of y."""
+    """Return the names of events and times, in the order of y."""
     return [name for name in _names(y) if name != _STRATUM]
 
 
 def _numbers(name: str, values: Any) -> Any:
-    """A column as float64, NaN where it has nothing."""
+    """Return a column as float64, NaN where missing."""
     values = np.asarray(values)
     if values.dtype.kind in "mM":
         raise ValueError(
-            f"y: numbers are required for {name}, got dates: days between two of them, say; {_FORMS}"
+            f"y: numbers are required for {name}, got dates; use days between two dates; {_FORMS}"
         )
     if values.dtype.kind == "O":
         values = np.where(np.vectorize(is_missing, otypes=[bool])(values), np.nan, values)
@@ -160,15 +160,15 @@ def _refuse(good: Any, values: Any, required: str) -> None:
         bad = np.flatnonzero(~good)
         raise ValueError(
             f"y: {required} are required, but sample {bad[0]} has {shown(values[bad[0]])}; y is event, then "
-            "time, and neither is known of a sample without an outcome"
+            "time; both are missing for a sample without an outcome"
         )
 
 
 def concordance(event: Any, time: Any, risk: Any, weight: Any = None, strata: Any = None) -> float:
-    """Harrell's: the share of comparable pairs whose higher risk had its event first; ties count one half.
+    """Return Harrell's concordance: the share of comparable pairs with the higher risk first.
 
-    A pair is comparable where one had an event while the other was still under observation, in the same
-    stratum. All arrays are NumPy's, (n,).
+    A pair is comparable if one sample had an event while the other was still under observation, in the same
+    stratum. Ties of risks count one half. All arrays are NumPy arrays (n,).
     """
     event, weight = event > 0, np.ones(len(time)) if weight is None else weight
     right = total = 0.0
