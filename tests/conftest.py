@@ -1,4 +1,4 @@
-"""Settings every test shares: one BLAS thread a worker, and hypothesis without clocks or dice."""
+"""Settings of all tests: one BLAS thread per worker, and deterministic hypothesis examples."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-# The same examples in every run, however slow the machine: a failure is never the weather's.
+# The same examples in every run on any machine, so that failures are reproducible.
 settings.register_profile(
     "superfactor",
     deadline=None,
@@ -33,7 +33,7 @@ if sys.platform == "win32":
 
 
 def pytest_collection_modifyitems(items):
-    """The longest first: at the end one worker would be alone with them."""
+    """Run the longest tests first, so that no worker is left alone with them at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

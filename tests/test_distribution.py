@@ -1,4 +1,4 @@
-"""What is built: a package page whose links lead somewhere, an sdist with its tests, true versions."""
+"""Distributions: a package page with valid links, an sdist with its tests, tested versions."""
 
 import re
 import subprocess
@@ -50,7 +50,7 @@ def files(folder):
     return {name for name in names if not name.startswith(LEFT_OUT)}
 
 
-def test_links_and_pictures_of_the_package_page_are_whole_and_lead_somewhere(built):
+def test_links_and_pictures_of_the_package_page_are_complete_and_valid(built):
     metadata, _, _ = built
     assert metadata["Description-Content-Type"] == "text/markdown"
     page = metadata.get_payload(decode=True).decode()
@@ -75,7 +75,7 @@ def test_the_package_page_has_the_text_of_the_readme(built):
     assert bare.sub("", page).strip() == bare.sub("", readme).strip()
 
 
-def test_tools_of_the_developers_are_no_part_of_the_package(built):
+def test_developer_tools_are_not_in_the_package(built):
     metadata, inside, _ = built
     extras = set(metadata.get_all("Provides-Extra"))
     assert extras == set(PROJECT["project"]["optional-dependencies"])
@@ -100,7 +100,7 @@ def test_licences_of_bundled_data_ship_with_them(built, data, said):
     assert [line for line in said if line not in text] == []
 
 
-def test_the_sdist_has_what_its_tests_look_at(built):
+def test_the_sdist_has_the_files_of_its_tests(built):
     alone = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "CHANGELOG.md", "LICENSE"}
     wanted = files("tests") | files("src") | files("docs") | files("tools") | alone
     assert wanted - built[2] == set()
@@ -118,7 +118,7 @@ def test_every_library_has_a_lowest_version(line):
     assert set(installed[len(lowest.split(".")) :]) <= {"0"}
 
 
-def test_tests_that_commands_name_are_there():
+def test_tests_in_commands_exist():
     """Of the lowest versions and of the sdist: a renamed file would be left out."""
     rooms = re.search(r"LOWEST_ROOMS := \$\(addprefix tests/,(.*?)\)", (ROOT / "Makefile").read_text(), re.S)
     named = [f"tests/{name}" for name in rooms[1].replace("\\", " ").split()]
@@ -127,8 +127,8 @@ def test_tests_that_commands_name_are_there():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_one_place_names_the_home_of_the_project():
-    """It may have to change, and a forgotten place would lead to somebody else."""
+def test_one_file_has_the_address_of_the_project():
+    """The address may change, and a forgotten copy would be wrong."""
     address = SOURCE.removeprefix("https://")
     known = {".cff", ".cfg", ".md", ".py", ".rst", ".svg", ".toml", ".yaml", ".yml"}
     found = (path for folder in ("src", "docs", "tools", ".github") for path in (ROOT / folder).rglob("*"))

@@ -1,4 +1,4 @@
-"""Every public name says what it takes and gives, and has an example that runs."""
+"""Every public name documents its parameters and results, and has an example that runs."""
 
 import doctest
 import importlib
@@ -18,7 +18,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def _objects(room):
-    """Names and what they are; aliases of types have no docstring of their own."""
+    """Names and objects; type aliases have no docstring."""
     module = importlib.import_module(room)
     for name in names(room):
         value = getattr(module, name)
@@ -31,7 +31,7 @@ def _needs(room):
         pytest.importorskip(library)
 
 
-def test_every_room_is_public_or_inside():
+def test_every_package_is_public_or_internal():
     public = {room.split(".")[1] for room in ROOMS if "." in room}
     assert public | INSIDE == rooms_of_the_package()
     assert not public & INSIDE

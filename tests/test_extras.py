@@ -1,4 +1,4 @@
-"""Without the extras: rooms import, and what needs a library names the extra that brings it, in one line."""
+"""Without the extras: packages import, and a missing library gives one line with the extra that has it."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# What a user calls, the library it asks for, and the extra to be named.
+# A call, the library it needs, and the extra to be named.
 CALLS = {
     "s.supervised_factors(model)": ("pandas", "pandas"),
     "s.top_features(model)": ("pandas", "pandas"),
@@ -70,7 +70,7 @@ print(json.dumps(said))
 
 
 def extras():
-    """Name of an extra: the libraries it brings, those of extras inside it included."""
+    """Libraries by extra, with those of nested extras."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     stated = tomllib.loads(text)["project"]["optional-dependencies"]
 
@@ -88,7 +88,7 @@ def extras():
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """What each call says where no library of any extra is installed."""
+    """The message of each call without the libraries of any extra."""
     libraries = set().union(*extras().values())
     head = f"LIBRARIES = {sorted(libraries)}\nCALLS = {list(CALLS)}\n"
     done = subprocess.run(
@@ -111,6 +111,6 @@ def test_one_line_names_the_extra(call, said):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_that_extra_brings_the_library(call):
+def test_the_extra_has_the_library(call):
     library, extra = CALLS[call]
     assert library in extras()[extra]

@@ -1,4 +1,4 @@
-"""Options: another value takes another way, and the answer stays."""
+"""Options: another value selects another method, with the same result."""
 
 import math
 
@@ -17,13 +17,13 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def solved(model, n, p, rank=2, search="auto", **options):
-    """The problem with these options, and its answer."""
+    """The problem with these options, and its solution."""
     case = {"kappa": 2, "weighted": True, "lam": 2.0, "options": Options(**options)}
     problem, _ = example(model, n, p, **case)
     return problem, newton.solve(problem, rank, tol=1e-10, search=search)
 
 
-def assert_same_answer(one, other, rtol=1e-9):
+def assert_same_solution(one, other, rtol=1e-9):
     np.testing.assert_allclose(one.objective, other.objective, rtol=rtol)
     size = np.abs(one.factors.components).max()
     np.testing.assert_allclose(one.factors.components, other.factors.components, atol=1e-3 * size)
@@ -35,16 +35,16 @@ def test_compressed_side():
     )
     assert problem.compact.shape == (12, 12)
     assert other.compact is other
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 @every_model
 def test_whole_range(model):
-    """All of the range at once, or a subspace that grows: bases of another size, one optimum."""
+    """The whole range at once, or a growing subspace: bases of different size, the same optimum."""
     (_, found), (_, expected) = (solved(model, 60, 40, whole_range=size) for size in (40, 39))
     assert found.basis().size >= 40
     assert expected.basis().size < 40
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 WAYS = {
@@ -56,9 +56,9 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_dense_systems_or_conjugate_gradients(way, monkeypatch, model="filter"):
-    """What is asked of the samples tells the way of a descent: curvature, or its products.
+    """The calls to the samples show the method of a descent: curvature, or its products.
 
-    Other starts are left out: they descend side by side, by products whatever is cheaper for one.
+    Without other starts, which always descend together by products.
     """
     problem, _ = example(
         model, 40, 8, 2, weighted=True, lam=2.0, options=Options(**WAYS[way], whole_range=64)
@@ -72,11 +72,11 @@ def test_dense_systems_or_conjugate_gradients(way, monkeypatch, model="filter"):
     assert ("curvature" in asked) == (way == "dense")
     assert ("curvature_product" in asked) == (way != "dense")
     _, expected = solved(model, 40, 8, search="off")
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 def test_values_worth_coarse():
-    """Products in single precision bend directions, not the answer."""
+    """Products in single precision change directions, not the solution."""
     products = {"largest_system": 0}
     (problem, found), (_, expected) = (
         solved("filter", 40, 8, values_worth_coarse=values, **products) for values in (1, 10**9)
@@ -84,7 +84,7 @@ def test_values_worth_coarse():
     basis = Basis.empty(problem)
     basis, _ = basis.extended(problem.model.random(problem.side, np.random.default_rng(0), 4))
     assert Inside(basis, 2).loss.coarse.coarse
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 def test_curvature_of_some_of_the_samples():
@@ -98,7 +98,7 @@ def test_curvature_of_some_of_the_samples():
     ]
     assert shares[0] < 0.2
     assert shares[1] == 1.0
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 def test_subsample_ratio():
@@ -108,7 +108,7 @@ def test_subsample_ratio():
     )
     assert problem.subsample_share() == 50 / 400
     assert other.subsample_share() is None  # nineteen are too few
-    assert_same_answer(found, expected)
+    assert_same_solution(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,9 @@ def test_subsample_ratio():
         pytest.param({}, None, id="few samples"),
         pytest.param({"fewest_subsample": 40}, 50, id="one in eight"),
         pytest.param({"fewest_subsample": 51}, None, id="too few of them"),
-        pytest.param({"fewest_subsample": 1, "enough_subsample": 30, "enough_a_feature": 1}, 30, id="enough"),
+        pytest.param(
+            {"fewest_subsample": 1, "enough_subsample": 30, "enough_a_feature": 1}, 30, id="largest"
+        ),
         pytest.param(
             {"fewest_subsample": 1, "enough_subsample": 1, "enough_a_feature": 7}, 42, id="by features"
         ),
@@ -132,7 +134,7 @@ def test_how_many_samples_to_begin_with(options, count):
     assert share == (None if count is None else pytest.approx(count / 400))
 
 
-def test_rows_of_sparse_data_take_the_room_of_their_values():
+def test_the_memory_of_sparse_rows_is_that_of_their_values():
     options = Options(fewest_subsample=1, subsample_memory=1e-6)
     problem, _ = example("filter", 400, 6, 2, sparse=True, options=options)
     row = (problem.row_size + 1) * 8
@@ -150,7 +152,7 @@ SPECTRA = {
 
 @pytest.mark.parametrize("way", SPECTRA)
 def test_exact_side(way, model="filter"):
-    """The Gram matrix or a basis: the same bound, and only one of them says it is exact."""
+    """The Gram matrix or a basis: the same bound, and only one of them is exact."""
     options, kind = SPECTRA[way]
     problem, found = solved(model, 40, 6, **options)
     assert type(spectrum_of(problem, 2, found.basis)) is kind
@@ -172,7 +174,7 @@ def test_known_singular_values_need_no_choice():
     [
         pytest.param(100, 10, 1, 1.0, id="few samples: all"),
         pytest.param(16_000, 10, 1, 1.0, id="not yet twice the fewest rows"),
-        pytest.param(10**6, 1000, 1, 64_000 / 10**6, id="64 rows a column"),
+        pytest.param(10**6, 1000, 1, 64_000 / 10**6, id="64 rows per column"),
         pytest.param(10**6, 1000, 20, 64_000 / 10**6, id="however many outputs"),
         pytest.param(10**7, 100, 10, 0.016, id="sixteen gradients' worth of rows"),
         pytest.param(10**6, 2, 3, 1.0, id="few unknowns: as cheap as gradients"),

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def written(name, pattern):
-    """What a file of the repository has, line by line, where the pattern has its brackets."""
+    """The groups of a pattern in the lines of a file of the repository."""
     return re.findall(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -20,7 +20,7 @@ def test_version_is_the_installed_one():
     assert superfactor.__version__ == version("superfactor")
 
 
-def test_a_version_is_the_same_wherever_it_is_written():
+def test_the_version_is_the_same_in_all_files():
     newest, *_ = written("CHANGELOG.md", r"^## \[(.+)\] - ")
     assert newest == superfactor.__version__
     assert written("CITATION.cff", "^version: (.+)$") == [newest]

@@ -1,4 +1,4 @@
-"""How often a file is read: every phase of a fit has its budget, and docs/scaling.md states it."""
+"""How often a file is read: the passes of each phase of a fit, as in docs/scaling.md."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_a_file_is_read_as_often_as_the_page_says(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_fit_reads_what_its_phases_read(model):
+def test_the_passes_of_a_fit_are_those_of_its_phases(model):
     X, y = planted()
     source = Counted(X).settled()
     fit = SMFClassifier(3, model=model, **WEIGHTS[model]).fit(source, y)
@@ -69,7 +69,7 @@ def test_fewer_samples_than_features_are_certified_through_the_basis(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_checkpoint_takes_one_pass_more(model, tmp_path):
+def test_a_checkpoint_takes_one_more_pass(model, tmp_path):
     X, y = planted()
     source = Counted(X).settled()
     fit = SMFClassifier(3, model=model, checkpoint=tmp_path / "fit.npz", **WEIGHTS[model])
@@ -87,7 +87,7 @@ def test_predictions_take_one_pass(model):
         assert len(source.passes) == 1
 
 
-def test_codes_of_samples_without_weight_take_one_pass_more():
+def test_codes_of_samples_without_weight_take_one_more_pass():
     X, y = planted()
     weight = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
     passes = []

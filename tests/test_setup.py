@@ -1,4 +1,4 @@
-"""What `make` does on machines where an environment cannot be made, or was made by half."""
+"""`make` on machines where an environment cannot be made, or is incomplete."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def set_up(folder, python):
     return done.returncode, done.stdout, done.stderr
 
 
-def test_without_venv_it_says_what_to_install_and_leaves_nothing_behind(tmp_path):
+def test_without_venv_it_reports_what_to_install_and_leaves_no_files(tmp_path):
     python = tmp_path / "python-of-debian"
     python.write_text(WITHOUT_ENSUREPIP)
     python.chmod(0o755)
@@ -38,7 +38,7 @@ def test_without_venv_it_says_what_to_install_and_leaves_nothing_behind(tmp_path
         assert not (tmp_path / ".venv").exists()
 
 
-def test_an_environment_without_pip_is_made_anew(tmp_path):
+def test_an_environment_without_pip_is_made_again(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
     (tmp_path / ".venv" / "left-over").touch()
     _, said, _ = set_up(tmp_path, sys.executable)  # ends where nothing can be installed

@@ -1,4 +1,4 @@
-"""What "auto" means: weights in units of the data (docs/method.md §12), by closed forms."""
+"""Weights "auto" are in units of the data (docs/method.md §12), by closed forms."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_numbers_are_the_papers():
     assert own.lam_covariates_.tolist() == [0.5, 0.5]
 
 
-def test_weights_count_samples_as_often_as_they_weigh():
+def test_weights_count_as_repeated_samples():
     X, y, covariates = numbers()
     weight = np.random.default_rng(1).integers(0, 3, len(y))
     weighted = SMFClassifier(certify=None).fit(X, y, covariates=covariates, sample_weight=weight)
@@ -84,7 +84,7 @@ def test_covariates_and_numbers_far_from_zero_keep_the_digits_of_their_units():
 
 @pytest.mark.parametrize("shape", [(120, 90), (20, 90), (50, 3)], ids=["square", "wide", "tall"])
 @pytest.mark.parametrize(("sparse", "weighted"), [(False, False), (True, True)])
-def test_what_all_samples_share_is_the_intercepts(shape, sparse, weighted):
+def test_the_mean_of_X_is_fitted_by_the_intercept(shape, sparse, weighted):
     rng = np.random.default_rng(0)
     n = shape[0]
     X = np.maximum(rng.standard_normal(shape) + 1.0, 0) * np.geomspace(1, 0.1, shape[1])
@@ -99,7 +99,7 @@ def test_what_all_samples_share_is_the_intercepts(shape, sparse, weighted):
         assert problem.users_weights[1] == pytest.approx(by_hand, rel=2e-3)
 
 
-def test_nothing_but_a_mean_has_a_ridge_all_the_same():
+def test_constant_data_have_a_ridge():
     X = np.tile(np.arange(1.0, 5.0), (12, 1))
     problem = state("filter", X, np.arange(12) % 2, resolve_link("logistic", 1), xi="auto", lam="auto")
     assert problem.users_weights[1] == 1e-3
@@ -117,8 +117,8 @@ def test_covariates_keep_their_ridge_at_other_weights():
     np.testing.assert_allclose(paper.covariate_ridge, [10.0, 10.0, 0])
 
 
-def test_age_counts_beside_many_features():
-    """Its effect is not shrunk away by a ridge that suits them; the paper's one ridge for all does that."""
+def test_age_has_an_effect_next_to_many_features():
+    """The ridge of the features does not shrink its effect to zero, unlike the paper's common ridge."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 10)) @ rng.standard_normal((10, 800)) + rng.standard_normal((100, 800))
     y = np.arange(100) % 2
@@ -165,7 +165,7 @@ def test_a_search_has_the_units_of_its_estimator(kind, intercept, weighted, shap
 
 
 @pytest.mark.parametrize(("model", "intercept"), [("filter", True), ("feature", False)])
-def test_the_loss_of_no_model_of_numbers(model, intercept):
+def test_the_null_loss_of_numbers(model, intercept):
     X, y, weight = weighing("numbers")
     Y = np.column_stack([y, X[:, 1]])
     fitted = SMFRegressor(1, model=model, fit_intercept=intercept, certify=None, search="off")

@@ -109,7 +109,7 @@ def test_membership_is_relative():
     orthant = NonNegative()
     assert orthant.contains(np.array([1e6, -1e-5]))
     assert not orthant.contains(np.array([1.0, -1e-5]))
-    # In a product a large B does not excuse A.
+    # In a product, each part is relative to its own size.
     product = Product(A=NonNegative())
     assert not product.contains((-np.ones((1, 1)), 1e12 * np.ones((1, 1)), np.zeros((0, 1))))
 
@@ -154,7 +154,7 @@ def test_other_libraries_agree_with_numpy(name, convert, dtype):
         np.testing.assert_allclose(np.asarray(found), part, rtol=1e-6)
 
 
-# --- what a user may pass, and what they are told otherwise -------------------------------------------
+# --- valid and invalid arguments ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_other_libraries_agree_with_numpy(name, convert, dtype):
         (lambda: UserSet(np.abs, contains=True), TypeError, "contains="),
     ],
 )
-def test_what_is_refused(make, error, said):
+def test_invalid_arguments_raise(make, error, said):
     with pytest.raises(error, match=said):
         make()
 
@@ -189,11 +189,11 @@ def test_a_user_set_may_decide_membership():
     even = UserSet(lambda Z: np.full_like(Z, Z.mean()), contains=lambda Z, tol: np.ptp(Z) <= tol)
     assert even.contains(np.ones((2, 2)))
     assert not even.contains(np.array([[1.0, 1.1]]))
-    # Without a function of its own, projecting decides.
+    # Without its own function, the projection decides.
     assert not UserSet(lambda Z: np.full_like(Z, Z.mean())).contains(np.array([[1.0, 1.1]]))
 
 
-def test_sets_travel_and_say_what_they_are():
+def test_sets_can_be_pickled_and_have_a_representation():
     for convex_set, text in (
         (WholeSpace(), "WholeSpace()"),
         (FrobeniusBall(2.0), "FrobeniusBall(radius=2.0)"),

@@ -1,4 +1,4 @@
-"""Links and random samples the loss tests share."""
+"""Links and random samples that the tests of losses share."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def all_losses() -> list[tuple[str, Loss, int]]:
     for kappa in (1, 2, 4):
         cases.append((f"logistic-{kappa}", resolve_link("logistic", kappa), kappa))
         cases.append((f"softplus-{kappa}", resolve_link(SOFTPLUS, kappa), kappa))
-        # As a public choice probit stops at two classes; its formulas are general.
+        # Users may choose probit for two classes only; its formulas are general.
         cases.append((f"probit-{kappa}", Multinomial(Probit(), kappa), kappa))
         cases.append((f"squared-{kappa}", SquaredError(), kappa))
         cases.append((f"flags-{kappa}", FlagsLoss(), kappa))
@@ -94,7 +94,7 @@ def all_losses() -> list[tuple[str, Loss, int]]:
 
 
 def dual_losses() -> list[tuple[str, Loss, int]]:
-    """Those of them that have a conjugate."""
+    """The losses that have a conjugate."""
     return [case for case in all_losses() if case[1].has_conjugate]
 
 
@@ -104,7 +104,7 @@ def one_hot(labels, kappa):
 
 
 def draw(loss, kappa, n, seed, scale=2.0):
-    """Random activations and fitting targets, both ``(n, κ)``."""
+    """Random activations and matching targets, both ``(n, κ)``."""
     rng = np.random.default_rng(seed)
     a = scale * rng.standard_normal((n, kappa))
     if isinstance(loss, SquaredError):
@@ -117,7 +117,7 @@ def draw(loss, kappa, n, seed, scale=2.0):
 
 
 def balance(loss, G, Y, weights):
-    """A point near G inside the conjugate's domain with Σ_i weights_i g_i = 0, by all the steps."""
+    """A point near G inside the conjugate's domain with Σ_i weights_i g_i = 0, after all steps."""
     steps = []
     for _ in range(BALANCING_STEPS):
         steps.append(loss.imbalance(loss.rebalanced(G, Y, steps), Y, weights))

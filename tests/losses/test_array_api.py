@@ -1,4 +1,4 @@
-"""The same lines on array-api-strict and PyTorch, and float32 that stays float32."""
+"""Losses on array-api-strict and PyTorch; float32 stays float32."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ CASES = [pytest.param(loss, kappa, id=name) for name, loss, kappa in all_losses(
 
 
 def results(loss, kappa, convert, dtype):
-    """Everything a loss can say about one sample, by name."""
+    """Every result of a loss for each sample, by name."""
     a, Y = draw(loss, kappa, 40, seed=11)
     v = np.random.default_rng(12).standard_normal(a.shape)
     weights = np.random.default_rng(13).uniform(0.5, 1.5, len(a))
-    several = np.stack([a, -a, 0.5 * a])  # three points side by side
+    several = np.stack([a, -a, 0.5 * a])  # three points at once
     a, Y, v, weights, several = (convert(array.astype(dtype)) for array in (a, Y, v, weights, several))
     value, residual = loss.value_and_residual(a, Y)
     values, residuals = loss.value_and_residual(several, Y)

@@ -51,7 +51,7 @@ def test_scalar_domain(link):
         np.testing.assert_array_equal(conjugate[:2], 0.0)
 
 
-def test_a_residual_that_no_activation_has():
+def test_a_residual_that_no_activation_reaches():
     # With the complementary log-log link the residual of label 1 stays above −1.
     loss = resolve_link(CLOGLOG, 1)
     conjugate = loss.conjugate(np.array([[-0.999], [-1.5]]), np.ones((2, 1)))
@@ -70,12 +70,12 @@ def test_probit_conjugate_over_all_magnitudes(exponent):
         np.testing.assert_allclose(loss.residual(a, Y), sign * g, rtol=5e-12)
         expected = sign * g[:, 0] * a[:, 0] - loss.value(a, Y)
         np.testing.assert_allclose(loss.conjugate(sign * g, Y), expected, rtol=1e-13)
-    if exponent >= 3:  # ℓ ≈ a²/2 out there, which is its own conjugate up to logarithms
+    if exponent >= 3:  # there ℓ ≈ a²/2, which is its own conjugate up to logarithms
         np.testing.assert_allclose(loss.conjugate(g, 0 * g), g[:, 0] ** 2 / 2, rtol=1e-4)
 
 
 def test_saturated_residuals_keep_a_finite_conjugate():
-    # A certificate sums these; one +inf from underflow would destroy it.
+    # A certificate sums these; one +inf from underflow would invalidate it.
     for link, kappa in (("logistic", 1), ("logistic", 3), ("probit", 1)):
         loss = resolve_link(link, kappa)
         a = np.repeat(np.array([-1e4, -745, -50, -38.2, 0, 38.2, 50, 745, 1e4])[:, None], kappa, axis=1)
@@ -121,7 +121,7 @@ def test_logistic_balance_stays_near():
     Y = one_hot(rng.integers(0, 3, 200), 2)
     loss, weights = resolve_link("logistic", 2), rng.uniform(0.5, 2.0, 200)
     once = balance(loss, loss.residual(rng.standard_normal((200, 2)), Y), Y, weights)
-    # Nothing to do: nothing is done, beyond rounding.
+    # A balanced point does not change, except for rounding.
     np.testing.assert_allclose(balance(loss, once, Y, weights), once, atol=1e-15)
     # A surplus s_c − n_c moves no entry by more than its share t ≤ max (s_c − n_c)/n_c.
     G = once + 1e-6 * rng.uniform(size=(200, 2)) * (once > 0)
@@ -131,14 +131,14 @@ def test_logistic_balance_stays_near():
     assert 0.0 < moved <= np.max(np.append(surplus, -surplus.sum()) / counts) * (1 + 1e-6)
 
 
-def test_balance_with_a_class_nobody_has():
-    # Its probability has to vanish; the rest of the point must survive that.
+def test_balance_with_an_empty_class():
+    # Its probability becomes zero; the other probabilities keep their values.
     rng = np.random.default_rng(0)
     Y = one_hot(rng.integers(0, 2, 50), 2)  # class 2 is absent
     loss = resolve_link("logistic", 2)
     a = np.column_stack([rng.standard_normal(50), np.full(50, -12.0)])
     G = loss.residual(a, Y)
-    shift = balance(loss, G[:, :1], Y[:, :1], np.ones(50))  # what two classes alone would give
+    shift = balance(loss, G[:, :1], Y[:, :1], np.ones(50))  # the result for two classes alone
     balanced = balance(loss, G, Y, np.ones(50))
     np.testing.assert_array_equal(balanced[:, 1], 0.0)
     np.testing.assert_allclose(balanced[:, 0], shift[:, 0], atol=1e-4)
@@ -154,7 +154,7 @@ def test_balance_with_one_class_only():
             np.testing.assert_allclose(balance(loss, G, Y, np.ones(5)), 0.0, atol=1e-16)
 
 
-def test_balance_pulls_an_outside_point_in():
+def test_balance_moves_an_outside_point_into_the_domain():
     loss = resolve_link("logistic", 1)
     Y = np.array([[0.0], [1.0], [0.0]])
     balanced = balance(loss, np.array([[-0.2], [-1.3], [0.4]]), Y, np.ones(3))
@@ -162,7 +162,7 @@ def test_balance_pulls_an_outside_point_in():
     np.testing.assert_allclose(balanced.sum(), 0.0, atol=1e-15)
 
 
-def test_balance_with_no_weight_at_all():
+def test_balance_with_weights_of_zero():
     for loss in (SquaredError(), resolve_link("logistic", 1), resolve_link("probit", 1)):
         Y = np.array([[0.0], [1.0]])
         G = loss.residual(np.zeros((2, 1)), Y)

@@ -48,7 +48,7 @@ def test_residual_is_the_gradient(seed, scale):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_curvature_is_that_of_the_formula(weighted):
-    """diag(Pᵀd) − Pᵀ diag(d) P, by matrices of n × n, for every question that a curvature is asked."""
+    """diag(Pᵀd) − Pᵀ diag(d) P, by n × n matrices, for every method of a curvature."""
     times, events, weights = drawn(weighted=weighted)
     loss, Y, _ = made(weighted=weighted)
     a, rng = activations(scale=2.0), np.random.default_rng(3)
@@ -77,7 +77,7 @@ def test_a_sample_has_no_curvature_of_its_own():
 
 
 @pytest.mark.parametrize("scale", [1.0, 400.0])
-def test_points_side_by_side_are_points_one_by_one(scale):
+def test_several_points_give_the_results_of_each(scale):
     loss, Y, weights = made()
     rng = np.random.default_rng(4)
     many, v = scale * rng.standard_normal((2, 3, 40, 1)), rng.standard_normal((2, 3, 40, 1))
@@ -96,7 +96,7 @@ def test_points_side_by_side_are_points_one_by_one(scale):
             np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
-# --- what must not matter -----------------------------------------------------------------------
+# --- invariances --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rise", [1.0, 40.0, 700.0])
@@ -114,13 +114,13 @@ def test_activations_that_span_thousands(rise):
         v = np.random.default_rng(0).standard_normal((n, 1))
         product = loss.curvature(a, events[:, None]).times(v)
         assert np.all(np.isfinite(product)) and abs(product.sum()) < 1e-12 * n
-        if slope < 0 and rise >= 40:  # who is next is certain
+        if slope < 0 and rise >= 40:  # the next event is certain
             assert np.max(np.abs(product)) < 1e-14
-        if slope > 0 and rise >= 40:  # all that is at risk, always, is the last one
+        if slope > 0 and rise >= 40:  # the last sample has all of the risk
             np.testing.assert_allclose(residual[-1, 0], n - 1, atol=1e-12)
 
 
-def test_a_weight_is_so_many_samples():
+def test_a_weight_counts_as_repeated_samples():
     times, events, weights = drawn()
     loss, Y, a = CoxPartialLikelihood(times, events, weights), events[:, None], activations()
     copies = np.repeat(np.arange(40), weights.astype(int))
@@ -134,7 +134,7 @@ def test_a_weight_is_so_many_samples():
     assert both == pytest.approx(2 * (weights @ loss.value(a, Y)), rel=1e-12)
 
 
-def test_samples_of_weight_zero_are_nowhere():
+def test_samples_of_weight_zero_have_no_effect():
     times, events, weights = drawn()
     weights[3:] = np.maximum(weights[3:], 1)
     weights[5:9] = 0
@@ -162,7 +162,7 @@ def test_the_bound_of_the_curvature_is_one():
         assert values[0] >= -1e-10
         worst = max(worst, values[-1])
     assert 0.01 * high < worst <= high
-    # Met where one event hesitates between two.
+    # Attained by one event with two equally likely samples.
     two = CoxPartialLikelihood(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     H = two.curvature(np.zeros((2, 1)), np.array([[1.0], [0.0]])).gram(np.eye(2), True)
     assert np.linalg.eigvalsh(H)[-1] == pytest.approx(two.curvature_bounds(1)[1])
@@ -189,7 +189,7 @@ def test_outside_its_domain_the_conjugate_is_infinite():
     G = loss.residual(activations(), Y)
     assert np.isfinite(weights @ loss.conjugate(G, Y))
     out_of_balance = G + 0.01
-    negative = G.copy()  # a censored sample that takes a chance away
+    negative = G.copy()  # a censored sample with a negative probability
     censored, other = np.flatnonzero(Y[:, 0] == 0)[:2]
     negative[[censored, other]] += [[-5.0], [5.0]]
     for outside in (out_of_balance, negative):

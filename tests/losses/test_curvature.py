@@ -25,7 +25,7 @@ def eigenvalues(loss, a, kappa):
 @given(kappa=st.integers(1, 4), radius=st.floats(0.0, 10.0), seed=st.integers(0, 2**32 - 1))
 def test_logistic_bounds_hold(kappa, radius, seed):
     rng = np.random.default_rng(seed)
-    # Even over the box |a_c| ≤ radius, which holds the ball; corners are the extremes.
+    # Even over the box |a_c| ≤ radius, which contains the ball; its corners are the extremes.
     inside = rng.uniform(-radius, radius, (100, kappa))
     corners = radius * rng.choice([-1.0, 1.0], (50, kappa))
     loss = resolve_link("logistic", kappa)
@@ -100,7 +100,7 @@ def test_probit_with_three_classes_is_not_convex():
     grid = np.linspace(-12, 12, 241)
     a = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     low, _ = eigenvalues(loss, a, 2)
-    assert -1.0 < low < -0.92  # it tends to −1 far out
+    assert -1.0 < low < -0.92  # it tends to −1 for large activations
     assert not loss.convex
 
 
@@ -111,7 +111,7 @@ def test_probit_with_three_classes_is_not_convex():
     ("n", "k"),
     [
         pytest.param(20, 4, id="outer products at once"),
-        pytest.param(2000, 150, id="block by block, in several stretches of rows"),
+        pytest.param(2000, 150, id="block by block, in several parts of the rows"),
     ],
 )
 @pytest.mark.parametrize("kappa", [1, 3])
@@ -150,7 +150,7 @@ def test_curvature_along_directions_by_differences(loss, kappa, count):
         np.testing.assert_allclose(found[:, j], second, atol=1e-6)
 
 
-def test_where_a_sample_bends_downwards_it_counts_as_straight():
+def test_negative_curvature_of_a_sample_counts_as_zero():
     bend = Curvature(np.array([[-1.0], [2.0]]), np.zeros((2, 1)))
     found = bend.along(np.array([[3.0], [3.0]]), np.array([[2.0]]))
     np.testing.assert_array_equal(found, [[0.0], [24.0]])

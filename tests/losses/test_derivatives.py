@@ -1,4 +1,4 @@
-"""Residuals and curvatures against finite differences, at one point and at several side by side."""
+"""Residuals and curvatures against finite differences, at one point and at several at once."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_derivatives(case, seed, scale):
 
 @pytest.mark.parametrize("kappa", [1, 2, 5])
 def test_curvature_times_a_direction_and_its_matrices_written_out(kappa):
-    """For any diagonal and outer product, not just those of a loss."""
+    """For any diagonal and outer product, not only those of a loss."""
     diagonal, outer, v = np.random.default_rng(8).standard_normal((3, 4, 6, kappa))
     bend = Curvature(diagonal, outer)
     matrices, times = bend.matrices(), bend.times(v)
@@ -52,8 +52,8 @@ def test_curvature_times_a_direction_and_its_matrices_written_out(kappa):
 @pytest.mark.parametrize(
     ("loss", "kappa"), [pytest.param(loss, kappa, id=name) for name, loss, kappa in all_losses()]
 )
-def test_points_side_by_side_are_points_one_by_one(loss, kappa):
-    """Activations (2, 3, n, κ) against their six parts, also where scores differ by hundreds."""
+def test_several_points_give_the_results_of_each(loss, kappa):
+    """Activations (2, 3, n, κ) against their six parts, also for scores that differ by hundreds."""
     a, Y = draw(loss, kappa, 30, seed=9)
     size = np.array([0.1, 1.0, 3.0, 10.0, 30.0, 1.0]).reshape(2, 3, 1, 1)
     many = size * np.roll(a, 1, axis=0) + np.linspace(-1, 1, 6).reshape(2, 3, 1, 1)

@@ -72,8 +72,8 @@ def test_fenchel_young(seed, scale, stratified, length):
     assert apart - np.sum(weights[:, None] * G * other) >= -1e-10 * size
 
 
-def test_the_conjugate_of_shortened_points_is_met():
-    """The supremum by a climb of ⟨g, a⟩ − ℓ(a) itself."""
+def test_the_conjugate_of_shortened_points_is_attained():
+    """The supremum by direct maximisation of ⟨g, a⟩ − ℓ(a)."""
     from scipy.optimize import minimize
 
     _, events, weights, loss, _ = made(12, 5, False)
@@ -89,7 +89,7 @@ def test_the_conjugate_of_shortened_points_is_met():
     assert weights @ loss.conjugate(G, Y) == pytest.approx(-found.fun, abs=1e-6)
 
 
-def test_strata_add_up_and_have_baselines_of_their_own():
+def test_strata_add_up_and_have_their_own_baselines():
     times, events, weights, loss, strata = made(60, 1, True)
     a, Y = np.random.default_rng(2).standard_normal((60, 1)) * [[300.0]], events[:, None]
     G = loss.residual(a, Y)
@@ -105,7 +105,7 @@ def test_strata_add_up_and_have_baselines_of_their_own():
         np.testing.assert_allclose(hazards[s][np.searchsorted(at, own)], hazard, rtol=1e-12)
 
 
-def test_strata_that_take_from_each_other_are_outside_the_domain():
+def test_dual_points_that_shift_weight_between_strata_are_outside_the_domain():
     loss = CoxPartialLikelihood([1.0, 2.0, 1.0, 2.0], np.ones(4), strata=[0, 0, 1, 1])
     G = np.array([[-0.5], [0.5], [-0.5], [0.5]])
     assert np.isfinite(loss.conjugate(G, np.ones((4, 1))).sum())
@@ -113,8 +113,8 @@ def test_strata_that_take_from_each_other_are_outside_the_domain():
     assert loss.conjugate(G, np.ones((4, 1))).sum() == np.inf
 
 
-def test_one_large_tie_among_many_small_ones_takes_what_the_samples_take():
-    """Filled up to one size, the events of 301 times would be 300 · 301 numbers."""
+def test_memory_of_ties_is_proportional_to_the_samples():
+    """Padded to one size, the events of 301 times would take 300 · 301 numbers."""
     rng = np.random.default_rng(0)
     times = np.concatenate(
         [np.full(300, 50.5), np.repeat(np.arange(100.0), 2), np.repeat(np.arange(200.5, 300), 3)]

@@ -35,7 +35,7 @@ def test_one_label_is_the_loss_of_two_classes():
     np.testing.assert_allclose(balance(LOSS, G, Y, weights), balance(two, G, Y, weights), atol=1e-14)
 
 
-def test_a_gap_has_no_part():
+def test_a_missing_label_does_not_contribute():
     a, Y = draw(LOSS, 4, 60, seed=2)
     gaps = np.isnan(Y)
     other = np.where(gaps, a + 100.0, a)
@@ -66,7 +66,7 @@ def test_the_domain_ends_where_probabilities_do():
     np.testing.assert_array_equal(LOSS.conjugate(G, Y), [math.inf, math.inf, math.inf, math.inf, 0.0])
 
 
-def test_balance_column_by_column_with_a_label_that_all_have_and_one_that_nobody_knows():
+def test_balance_by_columns_with_a_constant_and_an_unknown_label():
     rng = np.random.default_rng(3)
     Y = np.column_stack([rng.integers(0, 2, 40), np.ones(40), np.zeros(40), np.full(40, np.nan)]) * 1.0
     a, weights = rng.standard_normal((40, 4)), rng.uniform(0.5, 2, 40)

@@ -41,7 +41,7 @@ def test_what_is_convex(link, kappa, convex, has_conjugate):
         ("logistic", 0, ValueError, "n_outputs=0"),
     ],
 )
-def test_what_is_refused(link, kappa, error, said):
+def test_invalid_arguments_raise(link, kappa, error, said):
     with pytest.raises(error, match=said):
         resolve_link(link, kappa)
 
@@ -51,10 +51,10 @@ def test_a_link_takes_functions():
         CustomLink(np.log, 3.0, np.log)
 
 
-def test_links_and_losses_travel():
+def test_links_and_losses_can_be_pickled():
     for kappa, link in ((1, "probit"), (2, "logistic"), (2, SOFTPLUS)):
         loss, a = pickle.loads(pickle.dumps(resolve_link(link, kappa))), np.ones((3, kappa))
         np.testing.assert_array_equal(loss.value(a, 0 * a), resolve_link(link, kappa).value(a, 0 * a))
-    # As estimators hold them: a parameter that is deep-copied and compared by its representation.
+    # As in estimators: a parameter that is deep-copied and compared by its representation.
     holder = clone(LogisticRegression(solver=Probit()))
     assert holder.solver == Probit() and "Probit()" in repr(holder)

@@ -1,4 +1,4 @@
-"""Losses side by side, and one that ignores constants beside an intercept: sums, differences, bounds."""
+"""Sums of several losses, and a loss that ignores constants with an intercept: sums, differences, bounds."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ N = 14
 
 
 def mixed(seed=0, gaps=True):
-    """Three classes, a number and times; weights, targets with gaps, activations."""
+    """Three classes, a number and times; weights, targets with missing values, activations."""
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 2.0, N)
     Y = np.column_stack(
@@ -79,7 +79,7 @@ def test_sums_of_the_curvature():
     bend = loss.curvature(a, Y).weighted(weights[:, None])
     rng = np.random.default_rng(1)
     J, B = rng.standard_normal((N, 3)), rng.standard_normal((2, 4))
-    # By its products with everything that J can say, class-major.
+    # By its products with all columns of J, class-major.
     dense = np.zeros((12, 12))
     for c in range(4):
         for k in range(3):
@@ -95,7 +95,7 @@ def test_sums_of_the_curvature():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_fenchel_young(seed):
-    """−ℓ*(g) ≤ ℓ(a) − ⟨g, a⟩ everywhere, and equal at the gradient where intercepts are best."""
+    """−ℓ*(g) ≤ ℓ(a) − ⟨g, a⟩ everywhere, with equality at the gradient if intercepts are optimal."""
     loss, weights, Y, a = mixed(seed)
     w = weights[:, None]
     best = minimize(lambda c: total(loss, weights, Y, a + c), np.zeros(4), tol=1e-12).x
@@ -111,7 +111,7 @@ def test_fenchel_young(seed):
         assert bound <= total(loss, weights, Y, other) - np.sum(w * G * other) + 1e-9
 
 
-def test_dual_points_of_what_is_not_known_are_zero():
+def test_dual_points_of_missing_targets_are_zero():
     loss, weights, Y, a = mixed()
     G = balance(loss, loss.residual(a, Y), Y, weights)
     assert np.all(G[np.isnan(Y)] == 0)
@@ -119,7 +119,7 @@ def test_dual_points_of_what_is_not_known_are_zero():
     assert np.isinf(loss.conjugate(G, Y)).any()
 
 
-def test_the_anchor_changes_neither_the_lowest_value_nor_differences():
+def test_the_anchor_changes_neither_the_minimum_nor_differences():
     loss, _, Y, a = mixed(gaps=False)
     anchored = loss.parts[2].loss
     events, w, risk = Y[:, 3:], anchored.weights, a[:, 3:]

@@ -1,4 +1,4 @@
-"""Values against scikit-learn, SciPy and many-digit arithmetic, also where naive formulas break."""
+"""Values against scikit-learn, SciPy and many-digit arithmetic, also where naive formulas fail."""
 
 import numpy as np
 import pytest

@@ -28,7 +28,7 @@ def as_arrays(model, n, p, **case):
 
 
 def random_point(arrays, seed=5, rank=2):
-    """Ã (N, κ), B̃ = W·C and γ, nothing optimal about them."""
+    """Random Ã (N, κ), B̃ = W·C and γ."""
     rng = np.random.default_rng(seed)
     q, kappa = arrays.n_covariates, arrays.n_outputs
     return (
@@ -40,7 +40,7 @@ def random_point(arrays, seed=5, rank=2):
 
 
 def in_paper_units(arrays, P, A, W, C, gamma):
-    """The same point as the paper writes it: A, B, γ from Ã, B̃ by their definitions."""
+    """The same point in the paper's notation: A, B, γ from Ã, B̃ by their definitions."""
     root, scale = np.sqrt(P.weight), arrays.scale
     if P.model == "filter":  # Ã = s·A, columns of B̃ are √w_i·b_i/s
         return A / scale, W @ C * scale / root, gamma
@@ -70,7 +70,7 @@ def test_values_and_gradients_are_the_papers(model, case, n, p):
 
 @every_model
 @every_case
-def test_sizes_and_what_is_known(model, case):
+def test_sizes_and_annotations(model, case):
     arrays, P = as_arrays(model, 7, 5, **CASES[case])
     assert (arrays.side, arrays.other_side) == ((5, 7) if model == "filter" else (7, 5))
     assert (arrays.n_outputs, arrays.n_covariates) == (P.kappa, P.aux.shape[0])
@@ -98,7 +98,7 @@ def test_weight_two_is_the_sample_twice(model):
         return state(model, X[rows], Y[rows], loss, **stated).arrays()
 
     weighted, repeated = arrays(np.arange(n), sample_weight=weight), arrays(index)
-    # The same A for every copy of a sample, the same filters: the same objective, whatever γ is.
+    # With the same A for every copy of a sample and the same filters, the objective is the same for every γ.
     gamma = rng.standard_normal((3, 2))
     if model == "filter":
         W = np.linalg.qr(rng.standard_normal((4, 2)))[0]
@@ -130,7 +130,7 @@ def random_factors(P, r=2, seed=1):
 @every_model
 @every_shape
 @pytest.mark.parametrize("weighted", [False, True])
-def test_factors_are_split_and_found_again(model, n, p, weighted):
+def test_splitting_and_unlifting_are_inverse(model, n, p, weighted):
     arrays, P = as_arrays(model, n, p, kappa=2, weighted=weighted)
     f = random_factors(P)
     L, beta, other = arrays.split(f)
@@ -142,7 +142,7 @@ def test_factors_are_split_and_found_again(model, n, p, weighted):
     for found in (turned, after):
         for a, b in zip(lifted(model, found), lifted(model, f), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-12 * (1 + np.abs(b).max()))
-    # As they are: the very directions, of norm one.
+    # Unrotated: the same directions, of norm one.
     directions = f.components / np.linalg.norm(f.components, axis=0)
     np.testing.assert_allclose(after.components, directions, atol=1e-13)
 

@@ -20,7 +20,7 @@ def draw(p, r, kappa, seed=0):
 
 
 def naive_energy(loss, y, x, offset, W, beta, xi, lam):
-    """min over h in row(W) of the formula in docs/method.md §9, as written."""
+    """min over h in row(W) of the formula in docs/method.md §9."""
     kappa = beta.shape[1]
     Y = one_hot([y], kappa)
     start = np.linalg.pinv(W) @ x
@@ -53,7 +53,7 @@ def test_energies(link, kappa, p, r, xi, lam):
         for i in range(len(x))
     ]
     np.testing.assert_allclose(energies, expected, rtol=1e-7, atol=1e-7)
-    # The independent search stops early at best: ours must not be above it.
+    # The independent search is an upper bound of the minimum.
     assert np.all(energies <= np.asarray(expected) + 1e-10)
 
 
@@ -83,7 +83,7 @@ def test_energies_of_one_activation_solve_their_equation():
 
 @pytest.mark.parametrize(("kappa", "xi"), [(1, 1e-200), (6, 1e-12)])
 def test_far_tails_converge(kappa, xi):
-    """λ = 0 and a tiny ξ: activations have to travel hundreds of units down the tail, some further."""
+    """λ = 0 and a tiny ξ: activations move hundreds of units into the tail."""
     W, beta, codes, x, offset = draw(8, 6, kappa)
     beta = beta * 10.0 ** np.arange(6)[:, None]
     coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=xi, lam=0.0)
@@ -91,7 +91,7 @@ def test_far_tails_converge(kappa, xi):
     assert np.all(energies >= 0) and np.all(energies < 1e-8)
 
 
-def test_chunks_change_nothing(monkeypatch):
+def test_results_do_not_depend_on_chunks(monkeypatch):
     W, beta, codes, x, offset = draw(6, 3, 4)
     loss = resolve_link("logistic", 4)
     coding = FeatureCoding.of(W, np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
@@ -114,8 +114,8 @@ def test_regression_is_the_minimum_with_y_free(kappa):
         np.testing.assert_allclose(centre[i], beta.T @ h, rtol=1e-10)
 
 
-def test_directions_of_w_that_are_noise_are_left_alone():
-    """A factor that labels use and X does not: rounding in W must not be divided by."""
+def test_directions_of_w_that_are_noise_are_ignored():
+    """A factor that only labels use: the result must not be divided by rounding errors of W."""
     W, beta, codes, x, offset = draw(6, 3, 1)
     noisy, clean = W.copy(), W.copy()
     noisy[:, 2] = 1e-17 * W[:, 2]
@@ -133,7 +133,7 @@ def test_directions_of_w_that_are_noise_are_left_alone():
     )
 
 
-def test_nothing_to_code_with():
+def test_coding_without_factors():
     beta, codes, x = np.ones((2, 1)), np.ones((5, 2)), np.ones((3, 4))
     coding = FeatureCoding.of(np.zeros((4, 2)), np.linalg.norm(codes, axis=0), beta, xi=1.0, lam=1.0)
     assert np.all(coding.codes(x) == 0)
@@ -168,7 +168,7 @@ def test_scores_are_energies_or_the_link_at_the_activations():
     np.testing.assert_allclose(single, exact, rtol=1e-5)
 
 
-def test_moved_codings_code_alike():
+def test_moved_codings_give_the_same_codes():
     W, beta, codes, x, _ = draw(6, 3, 2)
     for coding in (
         FilterCoding(W),

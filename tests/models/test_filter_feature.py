@@ -1,4 +1,4 @@
-"""What holds for either model: adjoint products, units that come and go, results in the user's words."""
+"""Properties of both models: adjoint products, conversion of units, results in the user's units."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_two_sides(model):
     np.testing.assert_array_equal(M.atoms_and_codes(atoms, codes)[0], B[:, :2])
 
 
-def test_an_unknown_model_is_named():
+def test_an_unknown_model_raises():
     with pytest.raises(ValueError, match=r"model='both': allowed are 'filter' and 'feature'"):
         model_named("both")
 
@@ -74,7 +74,7 @@ def test_own_and_users_weights_are_inverse(model, scale):
 
 @every_model
 def test_ridge_of_some_samples_keeps_the_optimum(model):
-    """All samples twice is the same problem: half of it must ask for the same (squared) answer."""
+    """Every sample twice is the same problem: half of the samples must have the same optimum."""
     M, rng = model_named(model), np.random.default_rng(2)
     X, y = rng.standard_normal((30, 4)), rng.standard_normal((30, 1))
     lam = 0.4
@@ -92,7 +92,7 @@ def test_ridge_of_some_samples_keeps_the_optimum(model):
 
 @every_model
 @pytest.mark.parametrize(("blocks", "weighted"), [(1, False), (3, True)])
-def test_what_is_known_of_new_vectors(model, blocks, weighted):
+def test_products_of_new_vectors(model, blocks, weighted):
     problem, _ = example(model, 11, 7, 2, weighted=weighted)
     arrays, M = problem.arrays(), problem.model
     problem = cut(problem, blocks)
@@ -135,7 +135,7 @@ def test_what_is_known_of_new_vectors(model, blocks, weighted):
 
 
 @every_model
-def test_vectors_from_nothing_from_chance_and_from_before(model):
+def test_empty_random_and_resumed_vectors(model):
     problem, _ = example(model, 11, 7, 2)
     arrays, M = problem.arrays(), problem.model
     side = cut(problem, 3).side
@@ -183,8 +183,8 @@ def test_codings_code_new_samples(model):
 
 
 @every_model
-def test_bends_hold_the_curvature_in_A(model):
-    """The eigenvalues of the loss's Hessian in [A, γ] lie between what is said, ridge aside."""
+def test_bends_bound_the_curvature_in_A(model):
+    """The eigenvalues of the loss's Hessian in [A, γ], without the ridge, lie within the bounds."""
     rng = np.random.default_rng(8)
     n, p, q = 12, 4, 2
     X, C = rng.standard_normal((n, p)), rng.standard_normal((n, q))

@@ -14,7 +14,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def random_lifted(arrays, rank, seed=0, best=False):
-    """W orthonormal, β, γ and C: Ã = Wβ, B̃ = WC; the best B̃ for this W, if that is wanted."""
+    """W orthonormal, β, γ and C: Ã = Wβ, B̃ = WC; the best B̃ for this W if `best`."""
     rng = np.random.default_rng(seed)
     W = np.linalg.qr(rng.standard_normal((arrays.side, rank)))[0]
     beta = rng.standard_normal((rank, arrays.n_outputs)) * 2
@@ -75,8 +75,8 @@ def test_factors_are_those_of_the_svd(model, kappa, n, p, weighted, best):
 
 
 @every_model
-def test_whichever_L_and_P_gave_it(model):
-    """LM and PM⁻ᵀ are the same point: the same factors."""
+def test_factors_do_not_depend_on_L_and_P(model):
+    """LM and PM⁻ᵀ are the same point and give the same factors."""
     problem, _ = example(model, 9, 6, 2, weighted=True)
     arrays = problem.arrays()
     W, beta, gamma, C = random_lifted(arrays, 3)
@@ -92,8 +92,8 @@ def test_whichever_L_and_P_gave_it(model):
 
 @every_model
 @pytest.mark.parametrize("unit", [1e-100, 1e50])
-def test_no_unit_of_the_data_loses_A(model, unit):
-    """A stacked θ = [A, B] has one scale: an SVD of it drowns A in the rounding of B."""
+def test_A_is_accurate_in_any_unit_of_the_data(model, unit):
+    """An SVD of the stacked θ = [A, B] would lose A in the rounding errors of B."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 6)) * unit
     Y = (np.arange(9) % 2)[:, None].astype(float)
@@ -114,7 +114,7 @@ def test_no_unit_of_the_data_loses_A(model, unit):
 @every_model
 @pytest.mark.parametrize("unit", [1e50])
 def test_spare_rank_carries_the_labels(model, unit):
-    """Rank-1 data, two factors: the second has no share in B, and its A must survive."""
+    """Rank-1 data and two factors: the second has no part in B, and its A must be kept."""
     rng = np.random.default_rng(1)
     X = np.outer(rng.standard_normal(7), rng.standard_normal(5)) * unit
     Y = (np.arange(7) % 2)[:, None].astype(float)
@@ -165,7 +165,7 @@ def test_rotation_diagonalises_at_any_unit(unit):
     np.testing.assert_allclose((R * (values / unit)) @ R.T, gram, atol=1e-12)
 
 
-def test_rotation_of_nothing():
+def test_rotation_of_zero_factors():
     R, values = principal_rotation(np.zeros((3, 3)))
     np.testing.assert_array_equal(R, np.eye(3))
     np.testing.assert_array_equal(values, 0)

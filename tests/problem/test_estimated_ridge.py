@@ -38,7 +38,7 @@ def table(n, p, noise, outputs=1, seed=0):
 
 
 @pytest.mark.parametrize("shape", [(60, 10), (40, 90)])
-def test_of_labels_the_noise_is_known(shape):
+def test_the_noise_of_labels_is_known(shape):
     """Marginal likelihood with variances p(1 − p) of the residuals, and cross-validation, densely."""
     X, y = table(*shape, 2.0, 2)
     Y = (y > 5.0).astype(float)
@@ -46,7 +46,7 @@ def test_of_labels_the_noise_is_known(shape):
     n, A = len(X), X - X.mean(axis=0)
     bends = [np.nanmean(c) * (1 - np.nanmean(c)) for c in Y.T]
     known = [~np.isnan(c) for c in Y.T]
-    # A label is known of a share of the samples: M has the mean curvature of all.
+    # Labels are known for a share of the samples; M uses the mean curvature of all.
     grams = [h * k.sum() / n * A @ A.T for h, k in zip(bends, known, strict=True)]
     grid = np.geomspace(1e-6, 1e3, 91) * max(np.linalg.norm(G, 2) for G in grams)
     evidence, error = np.zeros(len(grid)), np.zeros(len(grid))
@@ -69,7 +69,7 @@ def test_of_labels_the_noise_is_known(shape):
 @pytest.mark.parametrize("shape", [(60, 10), (40, 90)])
 @pytest.mark.parametrize("noise", [0.3, 3.0])
 @pytest.mark.parametrize("outputs", [1, 2])
-def test_it_is_that_of_dense_formulas(shape, noise, outputs):
+def test_it_agrees_with_dense_formulas(shape, noise, outputs):
     X, y = table(*shape, noise, outputs)
     fitted = SMFRegressor(2, certify=None, search="off").fit(X, y)
     assert fitted.lam_ == pytest.approx(by_dense_formulas(X, y, np.ones(len(X))), rel=1e-6)
@@ -92,7 +92,7 @@ def test_weights_sparse_x_and_samples_without_a_value():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_wide_x_that_is_not_compressed_has_the_same(weighted, intercept):
+def test_wide_x_gives_the_same_without_compression(weighted, intercept):
     X, y = table(40, 90, 1.0)
     weight = np.random.default_rng(2).uniform(0.5, 2, len(X)) if weighted else None
     found = [
@@ -107,7 +107,7 @@ def test_wide_x_that_is_not_compressed_has_the_same(weighted, intercept):
     np.testing.assert_allclose(*(problem.users_weights for problem in found), rtol=1e-6)
 
 
-def test_units_do_not_matter():
+def test_units_have_no_effect():
     X, y = table(40, 90, 1.0)
     model = SMFRegressor(2, certify=None, search="off")
     lam = model.fit(X, y).lam_
@@ -115,8 +115,8 @@ def test_units_do_not_matter():
     assert model.fit(X + 3.0, y - 8.0).lam_ == pytest.approx(lam, rel=1e-4)
 
 
-def test_the_unit_of_exposures_does_not_matter():
-    """Nor how far the rate is from one, where the search for the model without factors begins."""
+def test_the_unit_of_exposures_has_no_effect():
+    """Nor has the distance of the rate from one, where the search for the null model begins."""
     X, y = table(60, 10, 0.3)
     rng = np.random.default_rng(1)
     exposure = rng.uniform(0.5, 4, len(y))
@@ -128,7 +128,7 @@ def test_the_unit_of_exposures_does_not_matter():
         assert found == pytest.approx(lam, rel=1e-6)
 
 
-def test_what_covariates_explain_is_no_noise():
+def test_noise_excludes_what_covariates_explain():
     X, y = table(80, 20, 0.3)
     age = np.random.default_rng(2).standard_normal((80, 1))
     model = SMFRegressor(2, certify=None, search="off")
@@ -138,7 +138,7 @@ def test_what_covariates_explain_is_no_noise():
     assert model.fit(X, y + 20 * age).lam_ > 5 * lam
 
 
-def test_noise_is_shrunk_to_nothing_and_signal_is_not():
+def test_noise_is_shrunk_to_zero_and_signal_is_not():
     X, y = table(60, 300, 0.1)
     rng = np.random.default_rng(0)
     shuffled = rng.permutation(y)

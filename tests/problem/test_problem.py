@@ -1,4 +1,4 @@
-"""Stating a problem: its numbers against the user's arrays, its other views, and who may ask for arrays."""
+"""Stating a problem: its numbers against the user's arrays, its other versions, and its arrays."""
 
 import math
 from dataclasses import replace
@@ -54,7 +54,7 @@ def test_numbers_are_those_of_the_users_arrays(model, case):
     losses = [naive.loss_value(P.loss, y, zero) for y in P.Y.T]
     np.testing.assert_allclose(problem.null_loss, P.weight * P.class_weight @ losses, rtol=1e-13)
     np.testing.assert_allclose(problem.total_weight, P.weight @ P.class_weight, rtol=1e-13)
-    gamma = np.random.default_rng(0).standard_normal((3, problem.n_covariates, P.kappa))  # side by side
+    gamma = np.random.default_rng(0).standard_normal((3, problem.n_covariates, P.kappa))  # several points
     penalty = np.sum(P.ridge[:, None] * gamma**2, axis=(1, 2))
     np.testing.assert_allclose(problem.covariate_penalty(gamma), penalty, rtol=1e-13)
 
@@ -100,7 +100,7 @@ def test_any_unit_of_X_is_the_same_problem(model, unit):
 @pytest.mark.parametrize(
     ("dtype", "unit"), [(np.float64, 1e-160), (np.float64, 1e140), (np.float32, 1e-18), (np.float32, 1e18)]
 )
-def test_units_whose_squares_have_no_number_are_refused(dtype, unit, tmp_path):
+def test_units_whose_squares_overflow_raise(dtype, unit, tmp_path):
     X = (np.random.default_rng(0).standard_normal((9, 4)) * unit).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     message = rf"^X: the root of its sum of squares is .*range of {np.dtype(dtype).name}\. Rescale X$"
@@ -117,7 +117,7 @@ def test_units_whose_squares_have_no_number_are_refused(dtype, unit, tmp_path):
         (1.0, {"xi": 1.0, "lam": 1e-307}, r"^lam: 1e-307, that is .*leaves the range of floats"),
     ],
 )
-def test_losses_and_weights_beyond_floats_are_refused(target, weights, said):
+def test_losses_and_weights_that_overflow_raise(target, weights, said):
     X, y = np.random.default_rng(0).standard_normal((9, 4)), np.full((9, 1), target)
     with pytest.raises(ValueError, match=said):
         state("filter", X, y, SquaredError(), **weights)
@@ -129,12 +129,12 @@ def test_zero_data_have_a_problem(model):
     assert (problem.scale, problem.squared_norm) == (1.0, 0.0)
 
 
-# --- the same problem, seen otherwise -----------------------------------------------------------------------
+# --- versions of the same problem ---------------------------------------------------------------------------
 
 
 @every_model
 @pytest.mark.parametrize("case", ["binary", "weighted", "squared"])
-def test_restated_is_stated_anew(model, case):
+def test_restated_equals_a_new_problem(model, case):
     problem, _ = example(model, 9, 6, **CASES[case])
     other, _ = example(model, 9, 6, **CASES[case], xi=2.5, lam=0.08)
     found = problem.restated(2.5, 0.08)
@@ -143,7 +143,7 @@ def test_restated_is_stated_anew(model, case):
     np.testing.assert_allclose(found.users_weights, (2.5, 0.08), rtol=1e-14)
     assert found.samples is problem.samples
     assert found.whole is problem.whole
-    assert problem.users_weights == pytest.approx((0.7, 0.3))  # as it was
+    assert problem.users_weights == pytest.approx((0.7, 0.3))  # unchanged
 
 
 @every_model
@@ -173,7 +173,7 @@ def test_compact_problem_has_the_same_objective(model, sparse, weighted, kappa):
     np.testing.assert_allclose(problem.expand(atoms), expected, atol=1e-11)
     value = naive.lifted_objective(P, *lifted(model, outer.unlift(V, beta, outer.image(V), gamma)))
     np.testing.assert_allclose(inside, value, rtol=1e-11)
-    # Everybody shares one decomposition.
+    # There is one decomposition for all.
     again = problem.restated(1.0, 1.0).compact
     assert again.samples is small.samples
     assert problem.compact is small
@@ -186,7 +186,7 @@ def test_tall_data_are_their_own_compact_problem():
     assert problem.expand(T) is T
 
 
-def test_arrays_are_for_those_who_have_them():
+def test_arrays_require_x_in_memory():
     problem, _ = example("filter", 9, 4, 1)
     with pytest.raises(ValueError, match=r"^X: an array in memory is required here; .*cluster$"):
         replace(problem, whole=None).arrays()
@@ -194,7 +194,7 @@ def test_arrays_are_for_those_who_have_them():
 
 @every_model
 @pytest.mark.parametrize("case", ["weighted", "squared", "sparse"])
-def test_a_subsample_is_a_problem_of_its_own(model, case):
+def test_a_subsample_is_a_complete_problem(model, case):
     problem, _ = example(model, 60, 6, **CASES[case])
     few = cut(problem, 4).subsampled(0.3)
     n = few.n_samples
@@ -209,7 +209,7 @@ def test_a_subsample_is_a_problem_of_its_own(model, case):
     ratio = share if model == "filter" else 1.0
     np.testing.assert_allclose(few.lam, ratio * problem.lam, rtol=1e-14)
     assert few.xi == problem.xi
-    # What blocks are asked and what arrays say is one thing.
+    # Blocks and arrays agree.
     gamma = np.random.default_rng(0).standard_normal((few.n_covariates, few.n_outputs))
     value, _ = few.samples.sum(Block.evaluate, Design(None), gamma)
     arrays = few.arrays()
@@ -221,7 +221,7 @@ def test_a_subsample_is_a_problem_of_its_own(model, case):
 @every_model
 @pytest.mark.parametrize("case", ["binary", "weighted", "squared", "neither"])
 def test_dual_bound_is_its_formula_and_bounds(model, case):
-    """At the residuals of any point whose intercept is the best one, D ≤ F of every other point."""
+    """At the residuals of any point with an optimal intercept, D ≤ F of every other point."""
     problem, P = example(model, 9, 6, **CASES[case])
     arrays = problem.arrays()
     rng = np.random.default_rng(1)
@@ -253,7 +253,7 @@ def test_dual_bound_is_its_formula_and_bounds(model, case):
         assert bound <= point
 
 
-def test_a_loss_of_your_own_is_asked_for_what_it_can_do():
+def test_a_custom_loss_declares_what_it_supports():
     X, y = np.random.default_rng(0).standard_normal((9, 3)), np.zeros((9, 1))
     squared = SquaredError()
     assert state("filter", X, y, squared, xi=1.0, lam=1.0).can_be_bounded
@@ -269,8 +269,8 @@ def test_a_loss_of_your_own_is_asked_for_what_it_can_do():
 
 
 @every_model
-def test_the_gram_matrix_of_few_features_changes_nothing_but_the_time(model):
-    """Weights, certificate and constants are those of a problem that goes without it."""
+def test_the_gram_matrix_of_few_features_changes_only_the_time(model):
+    """Weights, certificate and constants are those of a problem without it."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 70)) * np.linspace(1, 4, 70) + 1, rng.integers(0, 2, 400)
     found = []
@@ -297,7 +297,7 @@ def test_the_gram_matrix_of_other_libraries_is_numpys(model):
     np.testing.assert_allclose(*found, rtol=1e-9)
 
 
-def test_whose_gram_matrix_is_worth_it():
+def test_when_the_gram_matrix_is_computed():
     rng = np.random.default_rng(0)
     link, y = resolve_link("logistic", 1), np.arange(30) % 2
     for X in (rng.standard_normal((30, 40)), sp.csr_array(rng.standard_normal((30, 4)))):

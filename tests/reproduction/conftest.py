@@ -23,7 +23,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def data_dir(request):
-    """The real files where they are at hand, small made-up ones otherwise."""
+    """The real files if they are available, otherwise small simulated ones."""
     at_hand = os.environ.get("SUPERFACTOR_DATA_DIR")
     return Path(at_hand) if at_hand else request.getfixturevalue("small")
 
@@ -43,7 +43,7 @@ def quick_run():
 
 @pytest.fixture
 def outcome():
-    """One made up by hand."""
+    """A hand-written outcome."""
     figure = Figure(figsize=(2, 1))
     figure.subplots().plot([1, 2], [3, 4])
     table = pd.DataFrame({"ξ": [0.1, 1.0], "loss": [3.0, 4.0]})

@@ -10,7 +10,7 @@ from reproduction.classifiers import PLSDA, methods
 from reproduction.coordinates import short_rows
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
-# Ten iterations of Algorithm 1 are no convergence.
+# Algorithm 1 does not converge in ten iterations.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -35,7 +35,7 @@ def test_pls_da_of_two_classes_is_the_sign_of_one_regression():
     np.testing.assert_array_equal(found, np.where(one > 0, "b", "a"))
 
 
-def test_every_method_learns_two_easy_classes_the_same_from_inner_products_and_says_what_it_chose():
+def test_every_method_gives_the_same_from_inner_products_and_reports_its_choice():
     X, y = problem()
     rows = short_rows(X)
     assert rows.shape == (40, 40)
@@ -43,7 +43,7 @@ def test_every_method_learns_two_easy_classes_the_same_from_inner_products_and_s
         if wide.name in ("CNN", "FFNN"):  # two epochs are too few
             continue
         found = wide.estimator.fit(X[:30], y[:30]).predict(X[30:])
-        least = 0.6 if wide.needs_genes else 0.9  # 3 genes of 300 say something
+        least = 0.6 if wide.needs_genes else 0.9  # 3 genes of 300 are informative
         assert np.mean(found == y[30:]) >= least, wide.name
         assert bool(wide.chosen()) == hasattr(wide.estimator, "best_params_"), wide.name
         if not wide.needs_genes and wide.name != "LDA":  # shrinkage depends on the columns
@@ -52,7 +52,7 @@ def test_every_method_learns_two_easy_classes_the_same_from_inner_products_and_s
 
 
 @pytest.mark.parametrize("name", ["SMF-H (BCD)", "MF-LR", "PLS-DA", "SMF"])
-def test_three_classes_are_welcome(name):
+def test_three_classes(name):
     X, y = problem(classes=3)
     (method,) = quick([name], classes=3)
     assert method.estimator.fit(X[:30], y[:30]).score(X[30:], y[30:]) >= 0.9

@@ -1,4 +1,4 @@
-"""Few coordinates in place of many features."""
+"""A few coordinates instead of many features."""
 
 import numpy as np
 

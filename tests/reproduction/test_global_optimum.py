@@ -1,4 +1,4 @@
-"""Who can tell that a fit is optimal: the logic of the map, and the map itself."""
+"""How a fit is proven optimal: the logic of the map, and the map."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def example():
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize(("xi", "lam"), [(100.0, 100.0), (1.0, 0.5)])
-def test_a_setting_is_judged_by_the_papers_constants(example, model, xi, lam):
+def test_a_setting_is_classified_by_the_papers_constants(example, model, xi, lam):
     X, judged = example
     squares = np.linalg.svd(X, compute_uv=False) ** 2
     floor = xi * squares[2:].sum()

@@ -1,4 +1,4 @@
-"""Topics of postings: thinning, splits, thresholds and scores by hand; planted fraud words come out."""
+"""Topics of postings: thinning, splits, thresholds and scores by hand; planted fraud words are found."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_scores_by_hand():
     y = np.array([1, 1, 0, 0, 0])
     score = np.array([0.9, 0.3, 0.6, 0.2, 0.1])
     found = job_topics.scores(y, score, {"0.5": 0.5, "low": 0.25})
-    # By falling score: a hit, a false one, a hit, then two right ones.
+    # By decreasing score: a hit, a false one, a hit, then two correct ones.
     assert found["average precision"] == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert found["ROC AUC"] == pytest.approx(5 / 6)  # of six pairs one is the wrong way round
     assert found["accuracy (0.5)"] == pytest.approx(3 / 5) and found["F (0.5)"] == pytest.approx(1 / 2)

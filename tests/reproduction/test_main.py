@@ -1,4 +1,4 @@
-"""``python -m reproduction``: listing, running, bad words."""
+"""``python -m reproduction``: listing, running, invalid arguments."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from reproduction.__main__ import main
 
 @pytest.fixture
 def refused(capsys):
-    """Runs words that must fail as bad input: code 2, one line, nothing else. Returns the line."""
+    """Run arguments that must fail: exit code 2 and one line, which is returned."""
 
     def run(*words):
         assert main([str(word) for word in words]) == 2
@@ -25,7 +25,7 @@ def refused(capsys):
     return run
 
 
-def test_list_waits_for_no_experiment():
+def test_list_does_not_import_experiments():
     code = (
         "import sys; from reproduction.__main__ import main; code = main(['--list'])\n"
         "print(*{'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules), file=sys.stderr)\n"
@@ -63,7 +63,7 @@ def test_run(fake, tmp_path, capsys):
         (("gene-groups", "--markers", "/dev/null"), "--markers /dev/null: no markers"),
     ],
 )
-def test_bad_words(words, says, refused, tmp_path, monkeypatch):
+def test_invalid_arguments(words, says, refused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert says in refused(*words)
     assert not list(tmp_path.iterdir())

@@ -34,7 +34,7 @@ def test_feed_forward_layers_are_the_appendix_s():
 
 @pytest.mark.parametrize("classes", [2, 3], ids=["two", "three"])
 @pytest.mark.parametrize("layers", ["convolutional", "feed-forward"])
-def test_learns_what_can_be_told_apart(layers, classes):
+def test_learns_what_can_be_separable(layers, classes):
     X, y = two_blobs(classes=classes)
     model = Network(layers, epochs=40).fit(X[:40], y[:40])
     assert model.score(X[40:], y[40:]) >= 0.9
@@ -44,7 +44,7 @@ def test_learns_what_can_be_told_apart(layers, classes):
 
 
 def test_balanced_classes_weigh_the_same_however_many_samples_they_have():
-    """Without anything to learn from, the probability is the share of the class, or one half."""
+    """Without informative features, the probability is the share of the class, or one half."""
     X, y = np.zeros((40, 12)), np.repeat(["a", "b"], [32, 8])
     for weight, expected in ((None, 0.2), ("balanced", 0.5)):
         model = Network(epochs=300, batch_size=40, learning_rate=1e-2, class_weight=weight)

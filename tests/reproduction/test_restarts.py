@@ -66,4 +66,4 @@ def test_restarts_find_the_optimum_of_a_landscape_with_a_trap():
     values = [best_at(angle) for angle in np.linspace(0, np.pi, 61)]
     ends = random_restarts(given, 1, 20)
     assert ends.min() == pytest.approx(min(values), rel=1e-5)
-    assert values[0] > 1.5 * ends.min()  # the trap
+    assert values[0] > 1.5 * ends.min()  # the poor local minimum

@@ -9,7 +9,7 @@ from reproduction.data import Images
 
 @pytest.fixture(scope="module")
 def images():
-    """Twelve images of each digit, blank but for one pixel from number 70·digit on."""
+    """Twelve images of each digit, blank except for one pixel from number 70·digit on."""
     rng = np.random.default_rng(0)
     digits = np.repeat(np.arange(10), 12)
     pictures = np.zeros((120, 784))

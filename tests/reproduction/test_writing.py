@@ -16,7 +16,7 @@ def test_the_same_numbers_give_the_same_files(outcome, tmp_path):
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_what_fails_leaves_the_old_file(outcome, tmp_path):
+def test_a_failed_write_keeps_the_old_file(outcome, tmp_path):
     write(outcome, "x", tmp_path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
 

@@ -1,4 +1,4 @@
-"""A block of samples and everything it holds as plain arrays, with the paper's losses sample by sample."""
+"""A block of samples, its data as plain arrays, and the paper's losses sample by sample."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from tests.samples.cutting import blocks_of
 
 from superfactor.samples import Block, Design, Place
 
-N, FIRST, LAST = 17, 3, 14  # a block in the midst of others
+N, FIRST, LAST = 17, 3, 14  # a block between others
 P, K = 6, 4  # features, and columns of the tall matrix
 TALL = Place(0, K)
 CASES = {
@@ -24,12 +24,12 @@ CASES = {
 
 @dataclass
 class World:
-    """A block, and everything it holds as plain arrays (n_b = 11)."""
+    """A block, and its data as plain arrays (n_b = 11)."""
 
     block: Block
     P: naive.Problem
     X: np.ndarray  # X̃ (n_b, p)
-    tall: np.ndarray  # (n_b, K), what is kept at TALL
+    tall: np.ndarray  # (n_b, K), the matrix at TALL
     start: int
 
     @property
@@ -94,7 +94,7 @@ KINDS = ("usual", "ready", "covariates", "offset")
 
 
 def design_of(w, kind, seed=2):
-    """A design, coefficients c (m, κ), J as the block should see it, and its offset (0 for none)."""
+    """A design, coefficients c (m, κ), the expected J, and its offset (0 for none)."""
     rng, kappa = np.random.default_rng(seed), w.P.kappa
     offset, place = 0.0, None
     if kind == "offset":
@@ -111,7 +111,7 @@ def big_curvature(J, H):
 
 
 def bent_at(w, design, coef, key=7):
-    """The place of what a block keeps of its curvature, and the sums that come with it."""
+    """The place of the curvature that a block stores, and the sums."""
     made = w.block.bent(design, coef)
     (rows,) = made.rows
     w.block.put(key, rows)

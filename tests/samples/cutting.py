@@ -1,4 +1,4 @@
-"""Samples of a problem cut into blocks by hand, in memory or in files."""
+"""Samples of a problem in explicit blocks, in memory or in files."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -8,14 +8,14 @@ from superfactor.samples.block.store import InFiles
 
 
 def uneven(n, count):
-    """0 = c_0 < … < c_count = n, blocks that grow from one to the next."""
+    """0 = c_0 < … < c_count = n, blocks of increasing size."""
     total = count * (count + 1) // 2
     inner = [max(i, n * (i * (i + 1) // 2) // total) for i in range(1, count)]
     return [0, *inner, n]
 
 
 def blocks_of(problem, cuts, folder=None):
-    """A block for each pair of cuts; their tall matrices in a folder of their own where one is given."""
+    """A block for each pair of cuts; their tall matrices in folders if `folder` is given."""
     data, known = problem.whole.data, problem.whole.known
     blocks = []
     for start, stop in pairwise(cuts):

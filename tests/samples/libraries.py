@@ -1,4 +1,4 @@
-"""Array libraries besides NumPy, and a device that is not the host, for those who compute on any of them."""
+"""Array libraries other than NumPy, and a device that is not the host."""
 
 import array_api_strict
 import numpy as np
@@ -9,7 +9,7 @@ from superfactor._arrays import to_numpy
 
 
 def elsewhere(x):
-    """An array that refuses to meet those of another device: a GPU, as far as anybody can tell."""
+    """An array that raises when combined with arrays of another device, as on a GPU."""
     return array_api_strict.asarray(x, device=array_api_strict.Device("device1"))
 
 
@@ -18,5 +18,5 @@ every_library = pytest.mark.parametrize("convert", LIBRARIES)
 
 
 def plain(x):
-    """Numbers and arrays of any library as NumPy."""
+    """Convert numbers and arrays of any library to NumPy."""
     return np.asarray(x) if isinstance(x, float) else to_numpy(x)

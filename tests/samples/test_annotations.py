@@ -1,4 +1,4 @@
-"""What is known of samples besides X: parts of it, and how weights and the intercept come into it."""
+"""Data of samples other than X: parts of it, weights and the intercept."""
 
 from dataclasses import replace
 
@@ -43,21 +43,21 @@ def test_weights(whole):
     np.testing.assert_array_equal(plain.weight_ratio, plain.loss_weight)
 
 
-def lies_column_after_column(x):
-    """Whether the numbers of a column are next to each other in memory."""
+def stored_by_columns(x):
+    """Return whether the numbers of a column are adjacent in memory."""
     return x.strides[0] == x.itemsize
 
 
 @pytest.mark.parametrize(("order", "labels"), [("C", True), ("C", False), ("F", False)])
-def test_targets_lie_column_after_column(order, labels):
-    """As activations do: what is computed with both has the layout that both have."""
+def test_targets_are_stored_by_columns(order, labels):
+    """Like activations, so that results of both have the same layout."""
     Y = np.asarray(np.random.default_rng(3).standard_normal((N, 3)), order=order)
     table = SampleTable(np.arange(N) % 4 if labels else Y, 3)
     known = table.annotations(slice(0, N), np.empty(0))
     some = known.take(np.array([7, 2, 5, 11, 1]))
     joined = Annotations.joined([known.between(0, 5), known.between(5, N)])
     for each in (known, known.between(2, 9), some, joined, some.like(np.empty(0, np.float32))):
-        assert lies_column_after_column(each.targets)
+        assert stored_by_columns(each.targets)
     np.testing.assert_array_equal(joined.targets, known.targets)
     assert labels or np.array_equal(known.targets, Y)
 
@@ -96,7 +96,7 @@ def test_table(chosen, covariates, weighted):
         assert part is None or part.dtype == np.float32
 
 
-def test_samples_that_weigh_something():
+def test_samples_of_positive_weight():
     weight = np.ones(N)
     weight[[3, 5]] = 0
     table = SampleTable(np.zeros(N, int), 1, sample_weight=weight)

@@ -60,7 +60,7 @@ def results(convert, loss, dtype=np.float64):
     ("loss", "dtype"), [("logistic", np.float64), ("logistic", np.float32), ("probit", np.float64)]
 )
 def test_results_are_those_of_numpy(convert, loss, dtype):
-    """Data in single precision too, asked with coefficients in double as solvers have them."""
+    """Data in single precision too, with the solvers' coefficients in double precision."""
     expected, like = results(np.asarray, loss), convert(np.ones(1))
     for name, array in results(convert, loss, dtype).items():
         stays = name.startswith(("rows", "bent"))  # with the samples; sums come back

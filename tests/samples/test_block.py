@@ -1,4 +1,4 @@
-"""What a block of samples says of the loss, its curvature and its dual, sample by sample."""
+"""The loss, its curvature and its dual from a block, against sums sample by sample."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_loss_and_its_derivatives(case, kind):
     expected, found = big_curvature(J, H), w.block.curvature(design, coef)
     size = np.abs(expected).max(initial=0)
     np.testing.assert_allclose(found, expected, atol=1e-8 * size)
-    # What is kept of the curvature, times a direction, is the matrix times the direction.
+    # The stored curvature times a direction is the matrix times the direction.
     bent, (total, weight) = bent_at(w, design, coef)
     np.testing.assert_allclose(total, H.sum(axis=0), atol=1e-8 * np.abs(H).sum())
     np.testing.assert_allclose(weight, w.omega.sum(), rtol=1e-13)
@@ -54,8 +54,8 @@ def test_loss_and_its_derivatives(case, kind):
 
 @pytest.mark.parametrize("case", ["weighted", "squared"])
 @every_kind
-def test_points_side_by_side(case, kind):
-    """Coefficients (2, 3, m, κ) against each point asked alone, and every direction with its own point."""
+def test_several_points_at_once(case, kind):
+    """Coefficients (2, 3, m, κ) against each point alone, and each direction at its own point."""
     w = world(case)
     design, coef, _, _ = design_of(w, kind)
     rng = np.random.default_rng(5)
@@ -99,8 +99,8 @@ def test_curvature_of_a_rotation(case):
     np.testing.assert_allclose(found.T.ravel(), np.diag(total), atol=1e-8 * size)
 
 
-def test_a_place_says_how_many_columns_count():
-    """Coefficients older than the last columns still mean the first ones."""
+def test_a_place_has_a_number_of_columns():
+    """Older coefficients apply to the first columns, after columns were appended."""
     w = world("weighted")
     design, coef, _, _ = design_of(w, "usual")
     before = w.block.evaluate(design, coef)
@@ -161,11 +161,11 @@ def test_balanced_dual_points_sum_to_zero(case):
     assert np.isfinite(w.block.dual_terms(dual)[0])
 
 
-# --- the block before there is anything in it --------------------------------------------------------
+# --- an empty block ------------------------------------------------------------------------------------
 
 
 def test_no_columns_need_no_matrix():
-    """A place without columns is nowhere: what has never been kept is found there."""
+    """A place without columns needs no stored matrix."""
     problem, _ = example("filter", N, P, **CASES["weighted"])
     (block,) = blocks_of(problem, [FIRST, LAST])
     nothing = Place(77, 0)
@@ -179,7 +179,7 @@ def test_no_columns_need_no_matrix():
 
 @every_case
 def test_rows_divided_by_what_each_sample_adds_to_the_curvature(case):
-    """Exact for one output; for several, nearer than the diagonal alone."""
+    """Exact for one output; for several, closer than the diagonal alone."""
     w = world(case)
     design, coef, J, offset = design_of(w, "usual")
     rng, kappa = np.random.default_rng(3), w.P.kappa
@@ -190,7 +190,7 @@ def test_rows_divided_by_what_each_sample_adds_to_the_curvature(case):
     exact = np.linalg.solve(systems, rows[:, :, None])[:, :, 0]
     found = w.block.softened(TALL, B, C, Along(design, coef, b))
     by_diagonal = rows / np.diagonal(systems, axis1=1, axis2=2)
-    # In the norm that descent lowers.
+    # In the norm that the descent minimises.
     error, before = (
         np.einsum("ij,ijk,ik->", x - exact, systems, x - exact) ** 0.5 for x in (found, by_diagonal)
     )

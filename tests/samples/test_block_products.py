@@ -67,7 +67,7 @@ def test_growth(case, kind):
         assert len(made.sums) == (3 if along is None else 4)
     np.testing.assert_allclose(made.sums[3], w.X.T @ (bent(directions) * Z), atol=1e-8)
     assert w.block.grown(T, Place(77, 0), None).sums[1].shape == (0, 2)
-    # The same where the samples are searched.
+    # The same for the search side of the samples.
     directions, Z = rng.standard_normal((K, w.P.kappa)), rng.standard_normal((P, K))
     images, along = w.block.images_and_bent(Z, TALL, Along(design, coef, directions)).rows
     np.testing.assert_allclose(images, w.X @ Z, atol=1e-13)
@@ -104,7 +104,7 @@ def test_linear_algebra_by_place():
     assert alone.sums[0].shape == (0, 2)
 
 
-def test_what_changes_a_block():
+def test_changes_of_a_block():
     w = world("weighted")
     w.block.put(1, np.ones((LAST - FIRST, 2)))
     w.block.append(TALL.key, Place(1, 1))
@@ -113,16 +113,16 @@ def test_what_changes_a_block():
     w.block.drop(TALL.key)
     with pytest.raises(KeyError):
         w.block.rows_of(TALL)
-    w.block.drop(TALL.key)  # twice is no harm
+    w.block.drop(TALL.key)  # twice has no effect
     np.testing.assert_allclose(w.block.images(np.eye(P)), w.X, atol=1e-14)
     w.block.rescale(4.0)
     np.testing.assert_allclose(w.block.images(np.eye(P)), w.X / 4, atol=1e-14)
     np.testing.assert_allclose(w.block.squared_norm(), np.sum(w.X**2) / 16, rtol=1e-13)
-    w.block.rescale(2.0)  # in the place of the one before
+    w.block.rescale(2.0)  # replaces the one before
     np.testing.assert_allclose(w.block.images(np.eye(P)), w.X / 2, atol=1e-14)
 
 
-def test_random_rows_depend_on_the_place_and_the_seed_alone():
+def test_random_rows_depend_on_position_and_seed_only():
     w = world("binary")
     elsewhere = world("binary", 0, LAST - FIRST)
     one = w.block.noise(5, 400)
@@ -137,7 +137,7 @@ def test_random_rows_depend_on_the_place_and_the_seed_alone():
 
 
 @every_case
-def test_what_must_be_known_first(case):
+def test_sums_that_a_problem_is_stated_with(case):
     w = world(case)
     np.testing.assert_allclose(w.block.squared_norm(), np.sum(w.X**2), rtol=1e-13)
     ratio = w.P.class_weight[w.own]
@@ -146,7 +146,7 @@ def test_what_must_be_known_first(case):
     np.testing.assert_allclose(w.block.total_weights(), sums, rtol=1e-13)
     expected = w.covariates.T @ (w.omega[:, None] * w.covariates)
     np.testing.assert_allclose(w.block.covariate_gram(), expected, atol=1e-12)
-    # The digest tells samples, weights and their order apart.
+    # The digest depends on samples, weights and their order.
     place = np.sqrt(np.arange(FIRST, LAST) + 1)  # among all samples, from one
     labels, covariates, rows = w.block.digest()
     np.testing.assert_allclose(labels, (place * w.omega) @ w.targets, rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Rows of a share of a block's samples, and rows in single precision: which they are and what they say."""
+"""Rows of a share of a block's samples, and rows in single precision."""
 
 import math
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def some_of(w, design, share, coarse=False):
 
 
 def chosen_by(w, share):
-    """Positions of the samples of a share, by rows of a matrix that tells them apart."""
+    """Positions of the samples of a share, by a matrix with distinct rows."""
     w.block.put(30, np.arange(w.block.n_samples, dtype=float)[:, None])
     (rows,) = w.block.some_of(Design(Place(30, 1), ready=True), share, False).rows
     return rows[:, 0].astype(int)
@@ -87,7 +87,7 @@ def test_a_share_of_the_samples_is_unbiased():
 
 
 def test_a_share_is_the_same_every_time():
-    """However many choices have been remembered since; and nearly all of eleven samples is all."""
+    """Also after many other choices were stored; a share close to 1 of eleven samples is all."""
     w = world("weighted")
     first = chosen_by(w, 0.5)
     for share in (0.1, 0.2, 0.3, 0.4, 0.6):
@@ -100,7 +100,7 @@ def test_a_share_is_the_same_every_time():
 
 @pytest.mark.parametrize("kind", ["usual", "offset"])
 def test_rotation_curvature_of_some_rows(kind):
-    """The same samples, counted for all, and with their offset."""
+    """The same samples, scaled up to all, with their offset."""
     w = world("weighted")
     design, coef, J, offset = design_of(w, kind)
     few, index, m = some_of(w, design, 0.5), chosen_by(w, 0.5), J.shape[1]
@@ -117,7 +117,7 @@ def test_rotation_curvature_of_some_rows(kind):
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # products of slopes that are not used
 def test_the_mean_of_saturated_samples_keeps_its_digits(kappa, link, coarse):
-    """Probabilities near one leave a small curvature, and slopes a large one: sums of it, not differences."""
+    """Probabilities near one have a small curvature, which must be a sum and not a difference."""
     X, labels = np.ones((12, 1)), np.ones(12, dtype=int)
     labels[::3] = 0
     Y = np.eye(kappa + 1)[labels][:, 1:]

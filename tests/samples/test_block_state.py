@@ -27,7 +27,7 @@ def asked_block(folder=None):
 
 
 def with_dual_and_bent_points(w):
-    """p − y, p some probabilities, always float64; and a curvature by its 2κ columns."""
+    """Dual points p − y of some probabilities p, always float64, and a curvature by its 2κ columns."""
     p = np.random.default_rng(0).uniform(0, 0.3, (w.block.n_samples, 3))
     w.block.put(DUAL.key, p - w.targets)
     rows = np.hstack([p * (1 - p), p])
@@ -53,7 +53,7 @@ def test_every_method_is_tested():
 
 @every_method
 def test_a_method_changes_nothing(method, tmp_path):
-    """Neither what is kept, nor X, nor what is known besides; and asked again it says the same."""
+    """A call changes neither stored matrices nor X nor annotations; a second call gives the same."""
     block, arguments = asked_block(tmp_path), copy.deepcopy(METHODS[method])
 
     def everything():
@@ -84,7 +84,7 @@ def test_methods_that_read_x_declare_it(method):
     reads, read = [], block._read
     block._read = lambda scale: (reads.append(scale), read(scale))[1]
     getattr(block, method)(*METHODS[method])
-    assert len(reads) == (getattr(Block, method) in READS)  # and not twice
+    assert len(reads) == (getattr(Block, method) in READS)  # once only
 
 
 # --- types ----------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_single_precision_is_close_to_double(method):
 FINE = {"inner": 0, "dual_points": 0, "rebalanced": 0, "dual_terms": 1, "dual_sizes": 1}
 
 
-def test_what_is_in_the_type_of_the_block_and_what_is_double_whatever_it_is():
+def test_which_results_have_the_type_of_the_block_and_which_are_double():
     """Dual points, and products that make vectors orthonormal, are always double."""
     for dtype in (np.float32, np.float64):
         block = typed_block(dtype)

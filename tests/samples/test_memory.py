@@ -1,4 +1,4 @@
-"""X in memory, in one block or cut for the cores; and a share of the samples of every block."""
+"""X in memory, in one block or several per core; and a share of the samples of every block."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ P, KAPPA = 6, 2
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize(("n", "cores", "expected"), [(29, 3, 7), (5, 16, 5), (9, 1, 1)])
-def test_large_data_are_cut_for_the_cores(monkeypatch, kind, n, cores, expected):
-    monkeypatch.setattr(memory, "cores", lambda: cores)  # whatever machine this is
+def test_large_data_are_divided_among_the_cores(monkeypatch, kind, n, cores, expected):
+    monkeypatch.setattr(memory, "cores", lambda: cores)  # for any machine
     options = Options(rows_a_block=4 if n > 8 else 2, values_worth_threads=0)
     problem, _ = example("filter", n, P, KAPPA, weighted=True, sparse=kind == "sparse", options=options)
     made = problem.samples
@@ -59,7 +59,7 @@ def test_rows_and_annotations_of_some_samples(sparse, weighted):
     sizes = [int(np.ceil(block.n_samples / 4)) for block in samples.blocks]
     assert data.shape == (sum(sizes), P)
     assert data.is_sparse == sparse
-    # Every row is one of a sample, in their order, as many of each block as its share.
+    # Each row belongs to a sample, in order; each block contributes its share.
     plain = reference.X.T / problem.scale
     root = np.ones((len(plain), 1)) if not weighted else np.sqrt(reference.weight)[:, None]
     found = data.times(np.eye(P))

@@ -1,4 +1,4 @@
-"""Moments of features and codes against explicit centred matrices, and what rounding leaves of spare rank."""
+"""Moments of features and codes against explicit centred matrices, and rounding errors of spare rank."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_sums_of_blocks_are_those_of_all_samples(count, sparse):
     np.testing.assert_allclose(tall.array(), expected, rtol=1e-12)
 
 
-def test_a_constant_goes_with_nothing():
+def test_a_constant_feature_has_no_covariance():
     X, V, _ = data()
     X[:, 2], X[:, 5] = 1e5 / 3, 0
     _, found = moments_of(X, V)
@@ -80,8 +80,8 @@ def test_a_constant_goes_with_nothing():
 
 @pytest.mark.parametrize(("offset", "unit"), [(0.0, 1e12), (30.0, 1.0), (1000.0, 1e-12)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_nothing_but_rounding_is_left_out(dtype, offset, unit):
-    """X has rank 2 beside its mean; one code is the sum of two others, and one has nothing of X."""
+def test_directions_of_rounding_errors_are_left_out(dtype, offset, unit):
+    """The centred X has rank 2; one code is the sum of two others, and one is orthogonal to X."""
     rng = np.random.default_rng(2)
     atoms = rng.standard_normal((2, 12))
     X = ((rng.standard_normal((40, 2)) @ atoms + offset) * unit).astype(dtype)
@@ -101,7 +101,7 @@ def test_what_is_nothing_but_rounding_is_left_out(dtype, offset, unit):
 
 
 def test_a_small_code_is_kept():
-    """A code of tiny but certain variance is no spare rank: units of V say nothing."""
+    """A code with small but accurate variance is not spare rank: the unit of V has no effect."""
     X, V, _ = data()
     V *= [1, 1e-9, 1e9]
     compare(moments_of(X, V)[1], by_hand(X, V, np.ones(len(X))))

@@ -23,7 +23,7 @@ def mapped(path, X):
 
 
 def data(kappa=2, loss="logistic", weighted=True, seed=0, dtype=float):
-    """X, targets, loss, and what else there is to say."""
+    """X, targets, loss and the other arguments."""
     rng = np.random.default_rng(seed)
     X = (3 * rng.standard_normal((N, P))).astype(dtype)
     labels = np.arange(N) % (kappa + 1)
@@ -75,12 +75,12 @@ def test_samples_of_weight_zero_are_left_out(tmp_path, small_blocks):
     rows = problem.samples.stack(Block.images, np.eye(P))
     expected = X[kept] * np.sqrt(weight[kept])[:, None] / problem.scale
     np.testing.assert_allclose(rows, expected, atol=1e-13)
-    # Places are counted among those that are left: each has its row of the identity.
+    # Positions count the remaining samples only: each has its row of the identity.
     identity = problem.samples.stack(Block.identity, problem.n_samples)
     np.testing.assert_array_equal(identity, np.eye(problem.n_samples))
 
 
-def test_temporary_files_go_with_their_samples(tmp_path, monkeypatch, small_blocks):
+def test_temporary_files_are_deleted_with_their_samples(tmp_path, monkeypatch, small_blocks):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(passes.tempfile, "tempdir", None)
     X, targets, resolved, stated = data()
@@ -96,7 +96,7 @@ def test_temporary_files_go_with_their_samples(tmp_path, monkeypatch, small_bloc
     assert not any(tmp_path.glob("superfactor-*"))
 
 
-def test_passes_over_a_source_are_told(tmp_path, small_blocks):
+def test_passes_over_a_source_are_reported(tmp_path, small_blocks):
     seen, (X, targets, resolved, stated) = [], data()
     told = {"on_block": lambda *rows: seen.append(rows), "rank": 2}
     problem = state("filter", mapped(tmp_path, X), targets, resolved, **told, **stated)
@@ -117,7 +117,7 @@ def test_sources_of_single_precision_stay_so(tmp_path, small_blocks):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_a_number_is_seen_in_the_first_pass(value, tmp_path, small_blocks):
+def test_nan_is_found_in_the_first_pass(value, tmp_path, small_blocks):
     X, targets, resolved, stated = data()
     X[40, 3] = value
     with pytest.raises(ValueError, match=r"NaN|infinity|finite"):

@@ -65,15 +65,15 @@ def test_results_do_not_depend_on_the_blocks(problem, blocks, threads, place, tm
     assert_same_results(ask_all(cut(problem, blocks, folder, threads=threads)), ask_all(problem))
 
 
-def test_nor_do_they_in_single_precision(problem, tmp_path):
-    """Blocks compute in float32, and their sums are added up in float64."""
+def test_results_in_single_precision_do_not_depend_on_the_blocks(problem, tmp_path):
+    """Blocks compute in float32; their sums are in float64."""
     single, _ = example("filter", N, P, KAPPA, weighted=True, dtype=np.float32)
     found = ask_all(cut(single, 7, tmp_path, threads=3), np.float32)
     assert_same_results(found, ask_all(problem), rtol=1e-5)
     assert found["images, kept"][0].dtype == np.float32
 
 
-def test_blocks_of_single_precision_are_added_up_in_double():
+def test_sums_over_blocks_of_single_precision_are_double():
     single, _ = example("filter", N, P, KAPPA, dtype=np.float32)
     samples, kept = prepared(cut(single, 7), np.float32)
     assert {part.dtype for part in samples.gather(Block.rows_of, TALL)} == {np.dtype(np.float32)}
@@ -86,8 +86,8 @@ def test_blocks_of_single_precision_are_added_up_in_double():
     del kept
 
 
-def test_threads_add_up_in_the_order_of_the_samples(problem):
-    """Not in the order in which they finish: the same to the last digit, every time, noise included."""
+def test_threads_sum_in_the_order_of_the_samples(problem):
+    """Not in the order in which they finish: results are identical to the last digit, noise included."""
     found = []
     for threads in (1, 4):
         samples, kept = prepared(cut(problem, 7, threads=threads))
@@ -137,7 +137,7 @@ def test_changes_run_once_and_before_the_call(problem):
     np.testing.assert_allclose(samples.sum(Block.squared_norm), plain / 16, rtol=1e-14)
     for block in samples.blocks:
         block.rescale(1.0)  # the units of before
-    assert samples.sum(Block.squared_norm) == plain  # it was said once
+    assert samples.sum(Block.squared_norm) == plain  # applied once
 
 
 def test_changes_run_in_order(problem):
@@ -175,29 +175,29 @@ def _meeting(at_once, count):
     return [Meeting(barrier) for _ in range(count)]
 
 
-def test_as_many_blocks_as_threads_are_asked_at_once():
+def test_as_many_blocks_as_threads_compute_at_once():
     assert LocalSamples(_meeting(3, 9), 3).sum(Meeting.meet) == 9.0
     samples = LocalSamples(_meeting(2, 2), 16)  # and no more threads than blocks
     assert (samples.threads, samples.sum(Meeting.meet)) == (2, 2.0)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_what_a_block_cannot_do_is_told(threads):
+def test_an_error_of_a_block_is_raised(threads):
     samples = LocalSamples(_meeting(1, 5), threads)
     for ask in (samples.sum, samples.gather, samples.stack, samples.keep, samples.make):
         with pytest.raises(OSError, match="the disk is gone"):
             ask(Meeting.fail)
-    assert samples.sum(Meeting.meet) == 5.0  # and they can be asked again
+    assert samples.sum(Meeting.meet) == 5.0  # further calls work
 
 
-# --- what is watched ------------------------------------------------------------------------------
+# --- reports of passes ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_passes_over_X_are_watched_block_by_block(problem, threads):
+def test_passes_over_X_are_reported_block_by_block(problem, threads):
     seen = []
     samples, kept = prepared(cut(problem, 5, threads=threads, on_block=lambda *rows: seen.append(rows)))
-    assert kept and seen == []  # nothing of that needed X
+    assert kept and seen == []  # none of these calls needs X
     one_pass = [(done, N) for done in uneven(N, 5)]
     ways = [(samples.sum, SUMS), (samples.make, MADE), (samples.stack, ROWS), (samples.keep, ROWS)]
     for ask, asked in ways:
@@ -207,7 +207,7 @@ def test_passes_over_X_are_watched_block_by_block(problem, threads):
             seen.clear()
 
 
-def test_what_is_made_is_not_overwritten(problem):
+def test_stored_matrices_are_not_overwritten(problem):
     """Each matrix has its own key, also if a method makes two."""
     samples, kept = prepared(cut(problem, 3))
     asked = Block.images_and_bent, *MADE["images_and_bent"]

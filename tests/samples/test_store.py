@@ -14,7 +14,7 @@ def store(request, tmp_path):
 
 
 def assert_kept(store, key, expected):
-    """The matrix, which has so many columns and no more."""
+    """Assert that the store has this matrix, with its number of columns."""
     columns = expected.shape[1]
     for asked in (columns, columns + 5):
         found = store.get(key, asked)
@@ -28,7 +28,7 @@ def matrix(columns, dtype=np.float64, seed=0, rows=ROWS):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_set_comes_back_and_columns_are_added_on_the_right(store, dtype):
+def test_matrices_are_returned_and_columns_are_appended(store, dtype):
     with pytest.raises(KeyError):
         store.get(0, 3)
     for order in ("C", "F"):
@@ -47,7 +47,7 @@ def test_what_is_set_comes_back_and_columns_are_added_on_the_right(store, dtype)
 
 
 def test_matrices_need_not_be_equally_tall(store):
-    """Rows of all samples and of some of them, in a type of their own, side by side."""
+    """A store holds rows of all samples and of some, in different types."""
     few = matrix(4, np.float32, rows=3)
     store.set(0, matrix(2))
     store.set(1, few)
@@ -59,8 +59,8 @@ def test_matrices_need_not_be_equally_tall(store):
     assert_kept(store, 1, matrix(2, seed=2))
 
 
-def test_what_was_read_stays_as_it_was(store):
-    """A matrix that grows is another one."""
+def test_a_returned_matrix_does_not_change(store):
+    """Appending columns makes another matrix."""
     store.set(0, matrix(2))
     before = store.get(0, 2)
     store.append(0, matrix(3, seed=1))
@@ -68,11 +68,11 @@ def test_what_was_read_stays_as_it_was(store):
     np.testing.assert_array_equal(before, matrix(2))
 
 
-def test_what_is_dropped_begins_anew(store):
+def test_a_dropped_matrix_starts_empty(store):
     store.append(1, matrix(1))
     store.set(11, matrix(2, seed=1))
     store.drop(1)
-    store.drop(1)  # twice is no harm
+    store.drop(1)  # twice has no effect
     with pytest.raises(KeyError):
         store.get(1, 1)
     store.append(1, matrix(1, np.float32, 3))
@@ -80,10 +80,10 @@ def test_what_is_dropped_begins_anew(store):
     assert_kept(store, 11, matrix(2, seed=1))
 
 
-def test_files_are_of_one_block_and_go_with_what_is_in_them(tmp_path):
+def test_files_belong_to_one_block_and_are_deleted_with_it(tmp_path):
     before = InFiles(tmp_path)
     before.append(0, matrix(2))
-    again = InFiles(tmp_path)  # a block that is made again in the same folder begins with nothing
+    again = InFiles(tmp_path)  # a new block in the same folder starts empty
     with pytest.raises(KeyError):
         again.get(0, 2)
     again.append(0, matrix(1, np.float32))

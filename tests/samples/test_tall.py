@@ -66,7 +66,7 @@ def test_vectors(vectors):
     triangle = a.triangle()
     np.testing.assert_allclose(triangle.T @ triangle, A.T @ A, atol=1e-12)
     np.testing.assert_array_equal(triangle, np.triu(triangle))
-    # Nothing of this has changed them.
+    # None of these operations changes them.
     np.testing.assert_array_equal(a.array(), A)
     np.testing.assert_array_equal(b.array(), B)
 
@@ -124,7 +124,7 @@ def test_growing_from_an_older_prefix_copies(samples):
         np.testing.assert_allclose(handle.inner(handle), matrix.T @ matrix, atol=1e-12)
 
 
-def test_growing_from_nothing(samples):
+def test_growing_from_no_columns(samples):
     nothing, A, B = samples.nothing(), numbers(2), numbers(1, 1)
     assert nothing.array().shape == (N, 0)
     a, b = nothing.beside(kept(samples, A)), nothing.beside(kept(samples, B))
@@ -132,7 +132,7 @@ def test_growing_from_nothing(samples):
     np.testing.assert_array_equal(b.array(), B)
     assert nothing.array().shape == (N, 0)
     assert nothing.inner(a).shape == (0, 2)
-    np.testing.assert_array_equal(b.beside(b).array(), np.hstack([B, B]))  # beside itself
+    np.testing.assert_array_equal(b.beside(b).array(), np.hstack([B, B]))  # next to itself
 
 
 def test_handles_of_the_same_numbers_elsewhere(samples):

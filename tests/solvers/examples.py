@@ -1,4 +1,4 @@
-"""What tests of solvers share: starts, iterates, solutions beside those of the naive reference."""
+"""Starts, iterates and solutions of the naive reference, for tests of solvers."""
 
 from dataclasses import replace
 
@@ -21,13 +21,13 @@ def random_start(P, r, seed=1):
 
 
 def activations(problem, found):
-    """a (n, κ) of a solution, in NumPy: its signal and what the covariates add."""
+    """Activations a (n, κ) of a solution, in NumPy: its signal plus the covariates' part."""
     covariates = to_numpy(problem.arrays().covariates)
     return to_numpy(found.signal.array()) + covariates @ to_numpy(found.factors.gamma)
 
 
 def in_blocks(problem, count, folder=None, **how):
-    """The same problem, its samples in uneven blocks and no arrays: everything has to be asked for."""
+    """The same problem, with samples in uneven blocks and without arrays."""
     blocks = cut(problem, count, folder, **how)
     blocks.samples.rescale(1.0)  # their rows are those of X̃ already
     return replace(blocks, whole=None)

@@ -49,7 +49,7 @@ class Factored:
         P = self.P
         W, beta, gamma = self.split(x)
         if not np.all(np.isfinite(x)) or np.linalg.cond(W) > 1e7:
-            return 1e100, np.zeros(len(x))  # no longer r directions: nothing to be trusted here
+            return 1e100, np.zeros(len(x))  # fewer than r directions: the value would be inaccurate
         inverse = np.linalg.inv(W.T @ W)
         GW = self.gram @ W
         A = W @ beta
@@ -69,7 +69,7 @@ class Factored:
 
     def descend(self, x, max_iter=300):
         found = minimize(self, x, jac=True, method="L-BFGS-B", options={"maxiter": max_iter, "ftol": 1e-12})
-        # Once more with orthonormal columns: the value of a feasible point, free of rounding.
+        # Again with orthonormal columns: the value of a feasible point, without rounding errors.
         W, beta, gamma = self.split(found.x)
         W, R = np.linalg.qr(W)
         x = np.concatenate([part.ravel() for part in (W, R @ beta, gamma)])
@@ -79,5 +79,5 @@ class Factored:
 def best_of(P, rank, restarts, seed=0, max_iter=300):
     """The lowest objective over random restarts."""
     problem, rng = Factored(P, rank), np.random.default_rng(seed)
-    with np.errstate(all="ignore"):  # scipy's line search may wander far for one evaluation
+    with np.errstate(all="ignore"):  # scipy's line search may evaluate far points
         return min(problem.descend(problem.start(rng), max_iter)[0] for _ in range(restarts))

@@ -39,7 +39,7 @@ def problem(model, shape, convert, dtype=np.float64):
 @pytest.mark.parametrize("library", ["torch", "array_api_strict"])
 @pytest.mark.parametrize(
     ("run", "model", "shape"),
-    # Beyond 96 coordinates the compressed form has another way, beyond 64 subspaces grow.
+    # Beyond 96 coordinates the compressed form uses another method; beyond 64 subspaces grow.
     [(run, *case) for run in RUNS for case in CASES]
     + [("lpgd", "filter", (120, 110)), ("newton", "feature", (80, 75))],
 )
@@ -48,7 +48,7 @@ def test_same_results_as_numpy(library, model, shape, run):
     here, there = (problem(model, shape, convert) for convert in (np.asarray, xp.asarray))
     ours, theirs = RUNS[run](here), RUNS[run](there)
     assert type(theirs.factors.codes) is type(xp.asarray(np.ones(1)))
-    if run == "newton":  # whose starts need not all settle at the same step
+    if run == "newton":  # its starts need not all converge at the same step
         assert theirs.reason == ours.reason
     else:
         np.testing.assert_allclose(theirs.history.objective, ours.history.objective, rtol=1e-7)

@@ -31,7 +31,7 @@ def factored_objective(P, f):
         ("feature", 2, (20, 9), True, True, "random"),
     ],
 )
-def test_the_objective_is_F_and_never_rises(model, kappa, shape, sparse, weighted, start, nonnegative):
+def test_the_objective_is_F_and_never_increases(model, kappa, shape, sparse, weighted, start, nonnegative):
     problem, P = example(model, *shape, kappa, sparse=sparse, weighted=weighted)
     found = bcd.solve(problem, 2, max_iter=12, tol=0, start=start, nonnegative=nonnegative)
     assert found.n_iter == 12
@@ -77,7 +77,7 @@ def test_an_easy_problem_ends_at_the_optimum(model, kappa, shape):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_without_supervision_it_is_nmf(model):
+def test_without_supervision_the_result_is_nmf(model):
     """With a tiny weight on the loss the reconstruction is as good as scikit-learn's NMF."""
     rng = np.random.default_rng(4)
     X = rng.random((30, 3)) @ rng.random((3, 12)) + 0.05 * rng.random((30, 12))
@@ -90,7 +90,7 @@ def test_without_supervision_it_is_nmf(model):
 
 
 @pytest.mark.parametrize(("model", "weighted"), [("filter", True), ("feature", False)])
-def test_no_allowed_direction_goes_down_at_the_end(model, weighted):
+def test_no_feasible_direction_descends_at_the_end(model, weighted):
     """The first-order conditions of a constrained minimum, with the reference's gradient."""
     problem, P = example(model, 14, 6, 2, weighted=weighted)
     found = bcd.solve(problem, 2, nonnegative=True, max_iter=2000, tol=1e-13)
@@ -105,7 +105,7 @@ def test_no_allowed_direction_goes_down_at_the_end(model, weighted):
     start = np.linalg.norm(P.X) ** 2
     for name, slope in slopes.items():
         x = getattr(f, name)
-        assert np.min(slope) > -1e-4 * start, name  # nothing gained by leaving zero
+        assert np.min(slope) > -1e-4 * start, name  # F does not fall if the entry leaves zero
         assert np.max(np.abs(slope[x > 1e-8])) < 1e-4 * start, name
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C by real signals: the first is a request, the second an interrupt, and nothing stays behind."""
+"""Ctrl-C by real signals: the first is a request, the second an interrupt; the handler is restored."""
 
 import signal
 import subprocess
@@ -22,7 +22,7 @@ def ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_the_first_is_a_request_and_says_so_once(capsys):
+def test_the_first_signal_is_a_request_and_prints_once(capsys):
     with deferred_interrupt() as interruption:
         assert not interruption.requested
         ctrl_c()
@@ -34,14 +34,14 @@ def test_the_first_is_a_request_and_says_so_once(capsys):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_second_interrupts_at_once():
+def test_the_second_signal_interrupts_at_once():
     with pytest.raises(KeyboardInterrupt), deferred_interrupt():
         ctrl_c()
         ctrl_c()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_request_inside_reaches_what_is_around_it():
+def test_a_request_of_a_nested_handler_reaches_the_outer_one():
     with deferred_interrupt() as outer:
         with deferred_interrupt() as inner:
             ctrl_c()
@@ -56,17 +56,17 @@ def test_a_request_inside_reaches_what_is_around_it():
     [signal.SIG_IGN, signal.SIG_DFL, lambda signum, frame: None],
     ids=["ignored", "the system's", "the application's"],
 )
-def test_other_handlers_stay(handler):
+def test_other_handlers_are_not_replaced(handler):
     signal.signal(signal.SIGINT, handler)
     with deferred_interrupt() as interruption:
         assert signal.getsignal(signal.SIGINT) is handler
-        if handler is not signal.SIG_DFL:  # which would end this process
+        if handler is not signal.SIG_DFL:  # it would end this process
             ctrl_c()
         assert not interruption.requested
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_other_threads_are_left_alone():
+def test_no_handler_in_other_threads():
     seen = []
 
     def work():
@@ -91,7 +91,7 @@ print("kept" if interruption.requested else "not requested", flush=True)
 """
 
 
-def test_a_process_that_gets_the_signal_goes_on_to_its_end():
+def test_a_process_that_gets_the_signal_finishes_normally():
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTIBLE + PROGRAM],
         stdout=subprocess.PIPE,

@@ -65,10 +65,10 @@ def test_iterates_where_the_eigenproblem_is_not_dense(model, shape):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     ("shape", "start", "tau"),
-    [((20, 31), "pca", 0.01), ((31, 20), "random", 1 / 1.4)],  # the second forgets B at once: 2ξτ = 1
+    [((20, 31), "pca", 0.01), ((31, 20), "random", 1 / 1.4)],  # the second resets B at once: 2ξτ = 1
 )
 def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau):
-    """Products with X in place of a decomposition: the same to the tolerance of eigenvectors."""
+    """With products with X instead of a decomposition: the same up to the tolerance of eigenvectors."""
     problem, _ = example(model, *shape, 2, weighted=True)
     large, _ = example(model, *shape, 2, weighted=True, options=Options(lpgd_gram=10))
     options = {"step_size": tau, "max_iter": 8, "tol": 0, "start": start}
@@ -80,7 +80,7 @@ def test_iterates_for_data_too_large_to_decompose(model, shape, start, tau):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("shape", "size"), [((9, 5), 1e-3), ((5, 9), 1e4)])
 def test_iterates_for_data_in_any_unit(model, shape, size):
-    """The solver works in units of its own; the iterates are those in the user's."""
+    """The solver has its own units; the iterates are those in the user's units."""
     rng = np.random.default_rng(3)
     X, Y = size * rng.standard_normal(shape), (np.arange(shape[0]) % 2)[:, None]
     options = {"xi": 0.5 / size**2, "lam": 0.4}
@@ -110,7 +110,7 @@ def test_nothing_of_the_size_of_X_is_allocated(model, shape, start):
     assert peak < 0.7 * n * p * 8
 
 
-# --- where it converges to -------------------------------------------------------------
+# --- limits ----------------------------------------------------------------------------
 
 
 # --- steps, stopping and edges -------------------------------------------------------------
@@ -126,9 +126,9 @@ def test_an_automatic_step_never_increases_the_objective(model):
 
 
 def test_a_step_inside_the_theorems_window_may_end_higher():
-    """L/μ < 3, but no stationary point of F has rank r, as Theorem 1 asks.
+    """L/μ < 3, but no stationary point of F has rank r, as Theorem 1 requires.
 
-    With 2ξτ > 1 what B lacks is magnified before Π_r: singular values close to σ_r swap in and out.
+    With 2ξτ > 1 the error of B is amplified before Π_r: singular values close to σ_r alternate.
     """
     rng = np.random.default_rng(0)
     X = rng.random((60, 1)) @ rng.random((1, 40)) + 0.5 * rng.standard_normal((60, 40))
@@ -147,7 +147,7 @@ def test_a_step_inside_the_theorems_window_may_end_higher():
     assert large.objective > safe.objective * (1 + 1e-4)
 
 
-def test_too_large_a_step_is_called_divergent():
+def test_too_large_a_step_is_reported_as_divergent():
     problem, _ = example("filter", 12, 5, 1, loss="squared")
     found = lpgd.solve(problem, 2, step_size=50.0)
     assert "diverged" in found.reason

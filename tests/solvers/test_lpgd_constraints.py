@@ -35,7 +35,7 @@ def test_an_active_frobenius_ball(model, shape, compress):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("shape", [(12, 7), (7, 12)])
 def test_a_product_of_sets(model, shape):
-    """Balls on A and B keep the compression whatever holds for γ."""
+    """Balls on A and B allow compression for any set on γ."""
 
     def project(A, B, gamma):
         size = np.linalg.norm(A)
@@ -59,7 +59,7 @@ def test_entrywise_constraints(model, weighted, theta, low, high):
     root = np.sqrt(P.weight)
     unit = 1.0 if model == "filter" else root
 
-    def project(A, B, gamma):  # the bounds hold for A and B themselves, not for √w times them
+    def project(A, B, gamma):  # the bounds apply to A and B, not to √w times them
         return (
             np.clip(A / unit, low, high) * unit,
             np.clip(B / root, low, high) * root,
@@ -69,7 +69,7 @@ def test_entrywise_constraints(model, weighted, theta, low, high):
     start, point = random_start(P, 2)
     path = naive.algorithm_1(P, 2, point, 0.03, 12, project=project)
     found = assert_same_iterates(problem, P, 2, path, 0.03, start=start, constraint=theta)
-    # Π_r comes last and leaves Θ; by how much is said (in units of √w).
+    # Π_r is the last operation and leaves Θ; the distance is reported (in units of √w).
     A, B, gamma = path[-1]
     parts = (A * unit, B * root, gamma)
     outside = max(np.max(np.abs(x - y)) for x, y in zip(parts, project(*parts), strict=True))

@@ -54,7 +54,7 @@ def test_matrix_completion_recovers_the_hidden_entries():
     np.testing.assert_allclose(found.theta[~mask], theta[~mask], atol=1e-6)
     assert found.gamma is None
     assert np.linalg.matrix_rank(found.theta, tol=1e-9) == 2
-    # Too small a rank cannot explain the matrix, and the objective says so.
+    # Too small a rank cannot explain the matrix: the objective stays large.
     poor = lpgd.minimize(completion(theta, mask), 1, theta * mask, step_size=0.5)
     assert poor.objective > 1
 
@@ -79,15 +79,15 @@ def test_the_first_step_is_the_formula():
     np.testing.assert_allclose(found.gradient_mapping, np.linalg.norm(expected - start) / 0.1, rtol=1e-12)
 
 
-def test_one_calm_step_is_no_convergence():
-    """A gradient that happens to vanish once does not end the iteration."""
+def test_one_short_step_is_not_convergence():
+    """One zero gradient does not end the iteration."""
     slopes = iter([0.0, 1.0, 0.0, 0.0, 1.0])
 
     def objective(theta, gamma):
         return 1.0, next(slopes) * np.ones_like(theta), None
 
     found = lpgd.minimize(objective, 1, np.ones((2, 2)), step_size=0.1)
-    assert found.n_iter == 4  # calm, not calm, calm, calm
+    assert found.n_iter == 4  # short, long, short, short
     assert found.converged
 
 
@@ -109,7 +109,7 @@ def test_one_calm_step_is_no_convergence():
         ({"start": [[1.0]]}, r"start: a matrix θ .* but θ is list"),
     ],
 )
-def test_bad_arguments_are_named(change, message):
+def test_bad_arguments_raise(change, message):
     options = {"rank": 1, "start": np.ones((3, 3)), "step_size": 0.1, **change}
     with pytest.raises(ValueError, match=message):
         lpgd.minimize(completion(np.ones((3, 3)), np.ones((3, 3))), **options)

@@ -1,4 +1,4 @@
-"""What solvers declare is what they do."""
+"""Solvers support what they declare."""
 
 import inspect
 
@@ -12,7 +12,7 @@ from superfactor.solvers import SOLVERS, bcd, lpgd, newton
 SETS = (WholeSpace(), NonNegative(), Box(-1, 1), FrobeniusBall(1.0))
 
 
-def test_by_their_public_names():
+def test_solvers_by_public_name():
     assert [SOLVERS[name].solve.__module__ for name in ("lifted-newton", "lpgd", "bcd")] == [
         module.solve.__module__ for module in (newton, lpgd, bcd)
     ]

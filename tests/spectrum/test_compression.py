@@ -19,7 +19,7 @@ def with_values(sigma, n, p, seed=0):
 def check_exact(X, weight=None, rank=None, rtol=1e-10):
     n = X.shape[0]
     data = DataMatrix(X, weight)
-    # In the unit of a stated problem: squares of X itself may have no number.
+    # In the unit of a stated problem, since squares of X may overflow.
     data = data.over(power_of_two(float(np.abs(X).max())))
     found = compress(data)
     dense = (X.toarray() if sp.issparse(X) else X).astype(float) / data.scale
@@ -59,19 +59,19 @@ def test_any_singular_values_and_single_precision():
 
 
 @pytest.mark.parametrize("smallest", [3e-3, 3e-5, 1e-7, 1e-9])
-def test_what_squaring_would_lose_is_kept(smallest):
+def test_small_directions_that_squaring_loses_are_kept(smallest):
     found = check_exact(with_values([1, 0.5, smallest], 3, 20), rtol=max(1e-9, 1e-15 / smallest))
     assert found.data.rounding.rows < 1e-10
 
 
-def test_what_is_dropped_is_known():
+def test_dropped_directions_are_bounded():
     found = check_exact(with_values([1, 0.5, 1e-12], 3, 20), rank=2)
     assert 1e-12 <= found.data.rounding.rows < 1e-11
 
 
 @pytest.mark.parametrize("scaled", ["row", "column"])
 @pytest.mark.parametrize("c", [1.0, 1e5, 1e9])
-def test_its_rounding_bounds_what_is_lost(c, scaled):
+def test_rounding_bounds_the_error(c, scaled):
     X = np.random.default_rng(3).standard_normal((8, 30))
     X[(slice(0, 1), slice(None)) if scaled == "row" else (slice(None), slice(0, 1))] *= c
     found = compress(DataMatrix(X))
@@ -85,8 +85,8 @@ def test_its_rounding_bounds_what_is_lost(c, scaled):
     assert off <= rounding.rows + 1e-14 * np.linalg.norm(X)
 
 
-def test_where_it_does_not_pay():
-    """No wide data, a side that is too large, or fewer than twice as many features as samples."""
+def test_when_compression_does_not_pay():
+    """For data that are not wide, too many samples, or fewer than twice as many features as samples."""
     rng = np.random.default_rng(0)
     for shape in ((9, 5), (5, 5), (5, 9)):
         assert compress(DataMatrix(rng.standard_normal(shape))) is None
@@ -96,7 +96,7 @@ def test_where_it_does_not_pay():
     assert found[0] is None and found[1] is not None
 
 
-def test_decided_by_operations():
+def test_compression_is_decided_by_operations():
     """Decomposing the Gram matrix of sparse X costs more than the few products that a fit takes."""
     assert Options().compression_pays((181, 12_264))
     assert not Options().compression_pays((1993, 4862), stored=97_000)

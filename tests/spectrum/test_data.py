@@ -36,7 +36,7 @@ def check_operator(data, dense, rtol):
     np.testing.assert_allclose(data.times(T), dense @ T, atol=rtol * size)
     np.testing.assert_allclose(data.transpose_times(Z), dense.T @ Z, atol=rtol * size)
     np.testing.assert_allclose(data.dense(), dense, atol=rtol * size)
-    for precise in (data, data.doubled(1e6)):  # whatever the type of X
+    for precise in (data, data.doubled(1e6)):  # for any type of X
         np.testing.assert_allclose(precise.precise_times(T.astype(float)), dense @ T, atol=1e-12 * size)
         np.testing.assert_allclose(
             precise.precise_transpose_times(Z.astype(float)), dense.T @ Z, atol=1e-12 * size
@@ -71,7 +71,7 @@ def test_products_are_those_of_the_weighted_scaled_matrix(shape, sparse, weighte
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_any_scale(scale, sparse, weighted):
-    """Given at once, or after: X̃/s, without a digit lost where s is a power of two."""
+    """X̃/s with s passed first or later; exact if s is a power of two."""
     X = matrix((6, 9)) * scale
     weight = weights(6) if weighted else None
     given = sp.csr_array(X) if sparse else X
@@ -87,8 +87,8 @@ def test_any_scale(scale, sparse, weighted):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_squares_beyond_the_range_are_seen(sparse):
-    """Infinite where they overflow; not zero where they vanish, unless X is."""
+def test_squares_that_overflow_or_underflow(sparse):
+    """Infinite if they overflow; zero only if X is zero."""
     X = matrix((5, 4))
     wrap = sp.csr_array if sparse else np.asarray
     assert DataMatrix(wrap(X * 1e200)).sum_of_squares() == np.inf
@@ -123,7 +123,7 @@ def test_sparse_products_in_threads_are_the_same(monkeypatch):
     X[[3, 4, 52], :] = 0.0  # empty rows, one of them last
     X = sp.csr_array(X)
     weight = weights(53)
-    monkeypatch.setattr(data_module, "cores", lambda: 3)  # whatever machine this is
+    monkeypatch.setattr(data_module, "cores", lambda: 3)  # for any machine
     plain = DataMatrix(X, weight)
     threaded = plain.threaded(10)
     assert plain._blocks is None

@@ -1,4 +1,4 @@
-"""The top of diagonal plus low rank against a dense decomposition."""
+"""Leading eigenpairs of diagonal plus low rank, against a dense decomposition."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def check(d, G, rank, core=None, rtol=1e-11):
     np.testing.assert_allclose(values, expected, atol=rtol * size)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(rank), atol=1e-10)
     true = np.linalg.norm(M @ vectors - vectors * values, axis=0)
-    # Honest: what is reported is what a dense residual shows, up to rounding.
+    # The reported residual is the dense one, up to rounding.
     np.testing.assert_allclose(residuals, true, atol=rtol * size)
     return residuals
 
@@ -53,11 +53,11 @@ def test_indefinite_core(m, core):
 def test_a_strong_direction_in_the_tail_is_found():
     m = 150
     d, G = np.linspace(1, 0, m), np.zeros((m, 1))
-    G[-1] = 10.0  # nothing in the leading coordinates
+    G[-1] = 10.0  # zero in the leading coordinates
     check(d, G, 3)
 
 
-def test_a_loose_tolerance_still_tells_its_residual():
+def test_a_loose_tolerance_reports_its_residual():
     m, rng = 150, np.random.default_rng(3)
     d, G = diagonal("uniform", m, rng), rng.standard_normal((m, 1))
     values, vectors, residuals = top_eigenpairs(d, G, 6, tol=1e-2)
@@ -80,7 +80,7 @@ def test_no_square_matrix_where_the_side_is_long(monkeypatch):
 @pytest.mark.parametrize("closeness", [1e-8, 1e-3, 0.3])
 @pytest.mark.parametrize("rank", [1, 3])
 def test_ritz_values_and_their_corrections_bound_the_sum(rank, closeness):
-    """Ritz values of a subspace near the leading one lack no more than what is added to them."""
+    """The corrections bound the error of Ritz values of a subspace near the leading one."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         A = rng.standard_normal((12, 12))
@@ -97,7 +97,7 @@ def test_ritz_values_and_their_corrections_bound_the_sum(rank, closeness):
         exact = values[::-1][:rank].sum()
         assert ritz.sum() <= exact * (1 + 1e-12)
         assert ritz.sum() + more.sum() >= exact * (1 - 1e-12)
-        if closeness < 1e-6:  # and hardly more than that
+        if closeness < 1e-6:  # and are tight
             assert more.sum() < 1e-9 * exact
 
 
@@ -119,7 +119,7 @@ def test_nearest_matrix_of_the_rank(shape, rank):
     # Eckart–Young: the distance is the tail of the spectrum ...
     tail = np.linalg.svd(theta, compute_uv=False)[rank:]
     np.testing.assert_allclose(np.linalg.norm(theta - found), np.linalg.norm(tail), atol=1e-12)
-    # ... and nothing of this rank is nearer, also not after alternating least squares.
+    # ... and no matrix of this rank is nearer, also not after alternating least squares.
     for _ in range(5):
         left = rng.standard_normal((shape[0], rank))
         for _ in range(30):

@@ -58,7 +58,7 @@ def test_any_rows_and_columns_are_those_that_were_written(store, X, tmp_path):
             np.testing.assert_array_equal(dense(twice.read(0, N)), 2 * expected[:, :1])
 
 
-def test_blocks_of_sparse_rows_are_as_tall_as_their_values_allow(X, tmp_path):
+def test_the_number_of_sparse_rows_in_a_block_depends_on_their_values(X, tmp_path):
     rows = as_rows(backed(X, tmp_path))
     assert rows.row_size == pytest.approx(X.nnz / N)
     assert rows.values_a_row == 2 * rows.row_size < P
@@ -72,14 +72,14 @@ def test_types(X, tmp_path):
     np.testing.assert_array_equal(dense(integers.read(0, N)), X.astype(np.int32).toarray())
 
 
-def test_nan_is_placed(X, tmp_path):
+def test_the_position_of_nan_is_reported(X, tmp_path):
     X.data[0] = np.nan
     row, column = np.argwhere(np.isnan(X.toarray()))[0]
     with pytest.raises(ValueError, match=f"NaN in row {row}, column {column} "):
         as_rows(backed(X, tmp_path)).read_finite(0, N)
 
 
-def test_an_estimator_reads_sparse_blocks_as_it_does_arrays(tmp_path):
+def test_an_estimator_gives_the_same_for_sparse_blocks_and_arrays(tmp_path):
     rng = np.random.default_rng(0)
     X = sp.random(800, 12, 0.2, format="csr", random_state=1)
     y = (X.toarray()[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(800)) > 0.4

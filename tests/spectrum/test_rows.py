@@ -91,7 +91,7 @@ def test_any_rows_and_columns_are_those_of_the_array(store, X, tmp_path):
     stored = store(X, tmp_path)
     source = row_blocks(stored)
     assert source.shape == X.shape
-    # Forwards, across pieces, backwards, ahead within a piece, the last row.
+    # Forwards, across pieces, backwards, forwards within a piece, the last row.
     for start, stop in [(0, 7), (7, 35), (35, 100), (3, 90), (50, 51), (55, 57), (99, 100)]:
         block = source.read(start, stop)
         assert block.flags.c_contiguous and block.dtype == source.dtype == np.float32
@@ -101,7 +101,7 @@ def test_any_rows_and_columns_are_those_of_the_array(store, X, tmp_path):
         np.testing.assert_array_equal(some.read(20, 80), X[20:80, columns])
         np.testing.assert_array_equal(some.select([2, 1]).read(5, 9), X[5:9][:, columns][:, [2, 1]])
         assert source.names is None or some.names == [f"f{j}" for j in columns]
-    for rows in (1, 33, 1000):  # blocks of about so many rows
+    for rows in (1, 33, 1000):  # blocks of about this number of rows
         cuts = source.cuts(rows)
         heights = np.diff(cuts)
         assert cuts[0] == 0 and cuts[-1] == N
@@ -126,7 +126,7 @@ def test_any_rows_and_columns_are_those_of_the_array(store, X, tmp_path):
     ],
     ids=["joined", "shards", "a little taller", "divided", "row groups", "single row groups"],
 )
-def test_cuts_fall_on_edges_of_the_storage(store, rows, expected, X, tmp_path):
+def test_blocks_end_at_chunks_of_the_storage(store, rows, expected, X, tmp_path):
     assert row_blocks(store(X, tmp_path)).cuts(rows) == expected
 
 
@@ -135,7 +135,7 @@ def test_cuts_fall_on_edges_of_the_storage(store, rows, expected, X, tmp_path):
     [saved, parquet, lambda X, f: zarr_array(X, f, chunks=(100, 1000))],
     ids=["memmap", "parquet", "zarr"],
 )
-def test_a_pickle_holds_the_place_and_not_the_numbers(store, tmp_path):
+def test_a_pickle_has_the_path_and_not_the_data(store, tmp_path):
     X = np.zeros((5000, 20))
     assert len(pickle.dumps(row_blocks(store(X, tmp_path)))) < X.nbytes / 20
 
@@ -162,7 +162,7 @@ def test_views_of_memmaps(offset, X, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["c", "r+"], ids=["private", "shared"])
-def test_changes_of_a_map_stay(mode, X, tmp_path):
+def test_changes_of_a_map_are_kept(mode, X, tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode=mode)
     source = as_rows(mapped)
@@ -174,16 +174,16 @@ def test_changes_of_a_map_stay(mode, X, tmp_path):
         assert other.read(0, N)[3, 2] == 7
 
 
-def test_what_was_computed_from_a_memmap_is_no_source(X, tmp_path):
+def test_results_computed_from_a_memmap_are_not_sources(X, tmp_path):
     mapped = saved(X, tmp_path)
     for plain in (mapped.copy(), mapped[[1, 2]], mapped + 1, np.asarray(mapped)):
         assert as_rows(plain) is None
-    # Nor are those that hold no table of numbers, which are arrays to refuse.
+    # Nor are maps without a table of numbers.
     for wrong in (np.ones(5), np.ones((2, 2, 2)), np.ones((2, 2), complex), np.array([["a", "b"]])):
         assert as_rows(saved(wrong, tmp_path)) is None
 
 
-def test_a_file_that_has_become_shorter(X, tmp_path):
+def test_a_truncated_file_raises(X, tmp_path):
     stored = pickle.dumps(as_rows(saved(X, tmp_path)))
     np.save(tmp_path / "x.npy", X[:10])
     with pytest.raises(ValueError, match=r"x\.npy: \d+ bytes are too few for the float32 array of 100 x 6"):
@@ -191,7 +191,7 @@ def test_a_file_that_has_become_shorter(X, tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_pages_are_given_back(tmp_path):
+def test_pages_are_released(tmp_path):
     code = f"""
 import numpy as np
 from superfactor.spectrum.rows import as_rows
@@ -253,7 +253,7 @@ def test_text_columns_are_named_and_can_be_left_out():
 
 
 @pytest.mark.parametrize("index", [None, "id"], ids=["nameless", "named"])
-def test_the_index_of_a_dataframe_is_no_column(index, X, tmp_path):
+def test_the_index_of_a_dataframe_is_not_a_column(index, X, tmp_path):
     pd = pytest.importorskip("pandas")
     rows = pd.Index(np.arange(N) * 3, name=index)
     frame = pd.DataFrame(X, rows, [f"f{j}" for j in range(P)])
@@ -264,7 +264,7 @@ def test_the_index_of_a_dataframe_is_no_column(index, X, tmp_path):
         np.testing.assert_array_equal(source.read(5, 50), X[5:50])
 
 
-def test_partitioned_folders_have_their_folders_column(X, tmp_path):
+def test_partitioned_folders_have_the_column_of_the_folder_name(X, tmp_path):
     whole = table(X).append_column("year", pa.array(np.repeat([2001, 2002], 50)))
     ds.write_dataset(
         whole,
@@ -277,14 +277,14 @@ def test_partitioned_folders_have_their_folders_column(X, tmp_path):
     np.testing.assert_array_equal(source.read(0, N)[:, P], np.repeat([2001, 2002], 50))
 
 
-def test_filtered_datasets_are_refused(X, tmp_path):
+def test_filtered_datasets_raise(X, tmp_path):
     some = ds.dataset(parquet(X, tmp_path)).filter(ds.field("f0") > 0)
     with pytest.raises(ValueError, match="filtered"):
         as_rows(some)
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.inf], ids=["NaN", "infinity"])
-def test_finite_blocks_say_where_not(bad, X, tmp_path):
+def test_nan_and_infinity_are_reported_with_row_and_column(bad, X, tmp_path):
     X[45, 3] = X[45, 4] = X[50, 0] = bad
     source = as_rows(saved(X, tmp_path))
     np.testing.assert_array_equal(source.read_finite(0, 45), X[:45])
@@ -293,18 +293,18 @@ def test_finite_blocks_say_where_not(bad, X, tmp_path):
         source.read_finite(40, 60)
     with pytest.raises(ValueError, match="row 45, column 'f3'"):
         as_rows(table(X)).read_finite(0, N)
-    with pytest.raises(ValueError, match="row 45, column 4"):  # of the file, not of the choice
+    with pytest.raises(ValueError, match="row 45, column 4"):  # of the file, not of the selection
         source.select([1, 4, 0]).read_finite(0, N)
 
 
-def test_finite_numbers_whose_sum_is_not(tmp_path):
+def test_finite_numbers_with_an_infinite_sum(tmp_path):
     X = np.full((4, 3), 1e308)
     np.testing.assert_array_equal(as_rows(saved(X, tmp_path)).read_finite(0, 4), X)
     with pytest.raises(ValueError, match="infinity in row 0"):
         row_blocks(X, dtype="float32").read_finite(0, 4)
 
 
-def test_block_height_follows_working_memory():
+def test_the_size_of_blocks_follows_working_memory():
     with sklearn.config_context(working_memory=16):
         assert rows_per_block(1024, 8) == 256  # 1 MiB would be 128 rows
         assert rows_per_block(64, 4) == 4096
@@ -313,7 +313,7 @@ def test_block_height_follows_working_memory():
 
 
 @pytest.mark.parametrize("open_file", [str, pq.ParquetFile], ids=["path", "ParquetFile"])
-def test_threads_keep_their_own_place(open_file, X, tmp_path):
+def test_threads_have_their_own_position(open_file, X, tmp_path):
     source = row_blocks(open_file(parquet(X, tmp_path, rows=50)))
     with ThreadPoolExecutor(4) as pool:
         blocks = list(pool.map(lambda a: source.read(a, a + 5), list(range(0, N, 5)) * 5))
@@ -367,5 +367,5 @@ def test_bad_sources(X, tmp_path):
         row_blocks(pa.table([[1], [2]], names=["a", "a"]))
 
 
-def test_sources_are_shown_in_few_words(X):
+def test_sources_have_a_short_representation(X):
     assert repr(superfactor.row_blocks(X)) == "<MemmapRows 100 x 6, float32>"

@@ -1,4 +1,4 @@
-"""A design as blocks see it, and the same as one array."""
+"""A design in blocks, and the same as one array."""
 
 import numpy as np
 from tests.problems import example
@@ -17,7 +17,7 @@ CASES = {
 
 
 class World:
-    """A design as blocks see it, and the same as one array; c (m, κ)."""
+    """A design in blocks, and the same as one array; c (m, κ)."""
 
     def __init__(self, model, case, kind, blocks=3, n=23, **stated):
         problem, _ = example(model, n, 6, **CASES[case], **stated)

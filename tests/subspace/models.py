@@ -2,14 +2,14 @@
 
 import numpy as np
 
-FAR = 1e6  # a radius with no edge within reach
+FAR = 1e6  # a radius that no step reaches
 
 
 def dense_model(inside, point, frame, gaps=None):
     """Slope and Hessian of the model in x = (T, v, g), each row by row, every entry written out.
 
-    gaps (k − r, r) take the place of ritz_i − rest_j where they are given; in a rough frame, where D is not
-    diagonal on the complement, its other entries come in too.
+    gaps (k − r, r) replace ritz_i − rest_j if they are given. In a rough frame, where D is not diagonal on
+    the complement, its other entries are included.
     """
     problem, turn = inside.problem, frame.turn(inside.problem.n_covariates)
     k, (r, kappa), m = inside.basis.size, frame.beta.shape, turn.shape[0]
@@ -48,6 +48,6 @@ def flat(step):
 
 
 def placed(step):
-    """The same in coordinates of the basis, whatever the frame of the step."""
+    """The same in coordinates of the basis, for any frame of the step."""
     frame = step.frame
     return flat((frame.complement @ step.T @ frame.W.T, frame.W @ step.v, step.g))

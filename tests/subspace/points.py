@@ -42,7 +42,7 @@ def paper_value(inside, P, W, beta, gamma):
 
 
 def near_optimum(inside, seed=0):
-    """A point whose model is bent upwards but whose slopes are far from zero."""
+    """A point with a convex model and slopes far from zero."""
     rng = np.random.default_rng(seed)
     point = inside.polish(inside.leading())
     for _ in range(8):
@@ -58,7 +58,7 @@ def near_optimum(inside, seed=0):
 
 
 def random_point(inside, seed=0, size=1.0):
-    """A point of no merit."""
+    """A random point."""
     rng = np.random.default_rng(seed)
     r, kappa = inside.rank, inside.problem.n_outputs
     W = np.linalg.qr(rng.standard_normal((inside.basis.size, r)))[0]
@@ -72,6 +72,6 @@ def moved_value(inside, P, frame, point, T, v, g):
 
 
 def together(points):
-    """Points one by one as several side by side."""
+    """Several points as one object."""
     names = ("W", "beta", "gamma", "F", "loss", "pulled")
     return Point(*(np.array([getattr(point, name) for point in points]) for name in names))

@@ -19,7 +19,7 @@ def problem_of(model, X):
 
 
 def basis_of(model, X):
-    """An empty basis, and X̃ turned so that the search side is that of its columns."""
+    """An empty basis, and X̃ or its transpose, with the search side in columns."""
     problem = problem_of(model, X)
     return Basis.empty(cut(problem, 3)), turned(problem)
 
@@ -30,7 +30,7 @@ def turned(problem):
 
 
 def given(basis, T):
-    """Vectors T (N, j) in the words of the basis."""
+    """Return T (N, j) as vectors of the search side."""
     if basis.problem.model.name == "filter":
         return Plain(T)
     return basis.problem.samples.keep(Block.given, T.astype(basis.problem.like.dtype))
@@ -44,7 +44,7 @@ def extended(basis, T):
 
 
 def check(basis, X, atol=1e-12):
-    """S orthonormal, and every image what it says it is; X̃ (other side, search side)."""
+    """Check that S is orthonormal and every product is correct; X̃ (other side, search side)."""
     S, G = basis.S.array(), X.T @ X
     size = np.linalg.norm(G, 2)
     np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=atol)
@@ -76,7 +76,7 @@ def test_many_extensions_stay_orthonormal(model):
     basis, X = basis_of(model, side(rng, model, 60, 40))
     for i in range(30):
         T = rng.standard_normal((40, 2)) * 10.0 ** rng.integers(-8, 8, 2)
-        if i % 3 == 1:  # mostly inside what is already there
+        if i % 3 == 1:  # mostly inside the basis
             inside = basis.S.array() @ rng.standard_normal((basis.size, 2))
             T = inside + 1e-6 * T / np.abs(T).max()
         basis, _ = extended(basis, T)
@@ -102,7 +102,7 @@ def test_nearly_dependent_columns(model, closeness):
     check(basis, X)
 
 
-def test_new_directions_tell_the_columns_they_come_from(model):
+def test_new_directions_report_the_columns_they_come_from(model):
     rng = np.random.default_rng(2)
     basis, _ = basis_of(model, side(rng, model, 20, 12))
     basis, _ = extended(basis, rng.standard_normal((12, 3)))
@@ -114,7 +114,7 @@ def test_new_directions_tell_the_columns_they_come_from(model):
     new = new.array()
     np.testing.assert_allclose(new.T @ new, np.eye(2), atol=1e-13)
     np.testing.assert_allclose(S.T @ new, 0, atol=1e-13)
-    # New column j belongs to the j-th surviving one: that chain goes on from it.
+    # New column j comes from the j-th remaining one, whose chain it continues.
     first, gram = basis.outside(given(basis, a))
     first = first.array()[:, 0]
     np.testing.assert_allclose(first, (a - S @ (S.T @ a))[:, 0], atol=1e-13)
@@ -196,7 +196,7 @@ def test_everything_is_the_side_or_the_range(model, shape, limit):
     check(basis, X)
 
 
-# --- what the solver asks -----------------------------------------------------------------------------------
+# --- products for the solver --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("weighted", "kappa"), [(False, 1), (True, 3)])
@@ -217,7 +217,7 @@ def test_residuals_and_chains_are_their_formulas(model, weighted, kappa):
     found = basis.residual(W, beta, pulled).array()
     expected = problem.xi * G @ S @ W - 0.5 * arrays.pull(E) @ beta.T
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    # A chain: the vectors that were added last, times 2ξ(θ_i − G) plus the loss's curvature along b_i.
+    # A chain: the last added vectors times 2ξ(θ_i − G) plus the loss's curvature along b_i.
     T, _ = basis.new_directions(given(basis, rng.standard_normal((arrays.side, 2))))
     more, added = basis.grown(T, Along(basis.design, coef, beta))
     T = T.array()

@@ -10,7 +10,7 @@ SIZE = 12
 
 
 def system(seed=1, scaled=False, negative=0):
-    """H (N, N) with some negative eigenvalues, and b (N,); as tame as rounding must be to stay rounding."""
+    """H (N, N) with some negative eigenvalues, and b (N,); well-conditioned, so that rounding stays small."""
     rng = np.random.default_rng(seed)
     Q = np.linalg.qr(rng.standard_normal((SIZE, SIZE)))[0]
     values = np.geomspace(1, 10, SIZE)
@@ -61,8 +61,8 @@ def test_a_positive_system_is_solved(scaled):
 
 @pytest.mark.parametrize("negative", [0, 1, 4])
 @pytest.mark.parametrize(("share", "seed"), [(0.01, 0), (0.3, 1), (0.9, 2)])
-def test_steps_end_at_the_edge_and_descend(negative, share, seed):
-    """Never outside, never uphill, at least as low as the best point along the gradient (Cauchy's)."""
+def test_steps_end_at_the_boundary_and_descend(negative, share, seed):
+    """Inside the region, never uphill, at least as low as the Cauchy point."""
     H, b = system(seed, negative=negative)
     M = metric(seed)
     g = np.linalg.solve(M, b)
@@ -77,7 +77,7 @@ def test_steps_end_at_the_edge_and_descend(negative, share, seed):
     if negative == 0:  # the solution is outside
         np.testing.assert_allclose(found.length, radius, rtol=1e-9)
         assert not found.solved
-        # Half of what the best point of the region gives, at least (Yuan).
+        # At least half of the decrease at the best point of the region (Yuan).
         best = minimize(
             lambda x: -decrease(H, b, x),
             found.x,
@@ -88,14 +88,14 @@ def test_steps_end_at_the_edge_and_descend(negative, share, seed):
         assert 0.5 * -best.fun <= found.decrease <= -best.fun * (1 + 1e-6)
 
 
-def test_negative_curvature_goes_to_the_edge():
-    """The first direction that bends downwards, in closed form: b itself."""
+def test_negative_curvature_goes_to_the_boundary():
+    """If the first direction b has negative curvature, in closed form."""
     H, b, radius = -np.diag([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5]), 7.0
     found = conjugate_gradients(lambda v: v @ H, b, lambda v: v, tol=1e-12, max_iter=50, radius=radius)
     np.testing.assert_allclose(found.x, radius * b / np.linalg.norm(b), rtol=1e-12)
     assert not found.solved
     assert found.decrease > 0
-    # After a step inside: from there along the second direction to the edge.
+    # After an inner step: along the second direction to the boundary.
     H = np.diag([1.0, -0.1])
     found = conjugate_gradients(
         lambda v: v @ H, np.array([1.0, 0.1]), lambda v: v, tol=1e-12, max_iter=50, radius=radius
@@ -105,4 +105,4 @@ def test_negative_curvature_goes_to_the_edge():
     assert not found.solved
 
 
-# --- several side by side ----------------------------------------------------------------------------------
+# --- several systems at once -------------------------------------------------------------------------------

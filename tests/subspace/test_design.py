@@ -1,4 +1,4 @@
-"""The loss as a function of coefficients: asked of blocks, against the sums written out."""
+"""The loss as a function of coefficients, by blocks, against explicit sums."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ one_kind_each = pytest.mark.parametrize(
 
 @one_kind_each
 @every_model
-def test_blocks_see_the_design_that_is_one_array(model, case, kind):
+def test_blocks_give_the_results_of_one_array(model, case, kind):
     w = World(model, case, kind)
     value, gradient = w.loss.evaluate(w.coef)
     expected = w.evaluate(w.coef)
@@ -43,7 +43,7 @@ def hessian(w, h=1e-5):
 
 @one_kind_each
 def test_curvature_is_that_of_the_gradient(case, kind):
-    """Differences of the gradient, the matrix, and products: three ways to the same."""
+    """Differences of the gradient, the matrix and products agree."""
     w = World("filter", case, kind)
     m, kappa = w.coef.shape
     H, bent = w.loss.curvature(w.coef), w.loss.bent(w.coef)
@@ -55,7 +55,7 @@ def test_curvature_is_that_of_the_gradient(case, kind):
 
 
 @every_case
-def test_preconditioner_is_the_inverse_it_says(case):
+def test_the_preconditioner_is_the_inverse(case):
     """(mean ⊗ gram + diag(ridge))⁻¹ against the dense matrix."""
     w = World("filter", case, "basis")
     (m, kappa), rng = w.coef.shape, np.random.default_rng(8)
@@ -66,8 +66,8 @@ def test_preconditioner_is_the_inverse_it_says(case):
     np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
 
 
-def test_a_mean_that_is_bent_downwards_is_lifted():
-    """Preconditioners must be positive, wherever the loss is not convex, and change nothing where it is."""
+def test_a_mean_with_negative_eigenvalues_is_made_positive():
+    """Preconditioners are positive if the loss is not convex, and unchanged if it is."""
     w = World("filter", "three outputs", "basis")
     bent, Q = w.loss.bent(w.coef), np.linalg.qr(np.random.default_rng(9).standard_normal((3, 3)))[0]
     np.testing.assert_allclose(bent.mean_above_zero, bent.mean, atol=1e-13)
@@ -111,7 +111,7 @@ def test_products_in_single_precision(model, case, kind):
     np.testing.assert_allclose(gram, expected, atol=1e-5 * np.abs(expected).max())
 
 
-# --- what questions cost -----------------------------------------------------------------------------------
+# --- cost of calls -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_products_in_single_precision(model, case, kind):
         ("filter", "squared", "products"),
     ],
 )
-def test_some_of_the_samples_curve_and_all_of_them_count(model, case, way):
+def test_curvature_from_a_subsample_gives_the_same_minimum(model, case, way):
     """Ridge regression with curvature from a third of the samples: the same minimum."""
     most = 150 if case != "binary" else 60  # a row counts once for each output
     few = Options(

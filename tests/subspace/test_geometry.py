@@ -1,4 +1,4 @@
-"""Frames and moves of points, against their definitions."""
+"""Frames and the retraction of points, against their definitions."""
 
 import numpy as np
 import pytest
@@ -53,8 +53,8 @@ def test_retraction_moves_the_product_exactly(frame, t):
     np.testing.assert_allclose(W.T @ W, np.eye(R), atol=1e-12)
     moved = frame.W + t * frame.complement @ T
     np.testing.assert_allclose(W @ beta, moved @ (frame.beta + t * v), atol=1e-10)
-    # And W spans what has moved.
+    # W spans the moved subspace.
     np.testing.assert_allclose(W @ (W.T @ moved), moved, atol=1e-11 * (1 + t))
 
 
-# --- several points side by side ---------------------------------------------------------------------------
+# --- several points at once --------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_proximal_subspace_is_the_projection_written_out(model, case):
 @every_model
 @pytest.mark.parametrize("case", ["binary", "two outputs", "squared", "no intercept"])
 def test_each_point_with_its_own_weights(model, case):
-    """Side by side at factors of ξ and λ, against the paper's objective at each pair of weights."""
+    """Several points at factors of ξ and λ, against the paper's objective at each pair of weights."""
     problem, _ = example(model, 7, 5, xi=0.2, lam=0.3, **CASES[case])
     inside = subspace(problem, 2, 4)
     assert inside.pca_value > 0  # known before the weights change
@@ -85,7 +85,7 @@ def test_each_point_with_its_own_weights(model, case):
     found = there.at(stacked.W, stacked.beta, stacked.gamma)
     frames, supervised = there.frame(found), there.supervised(found)
     for i, (xi, lam) in enumerate(factors):
-        # The ridge of the covariates, which the intercept does not have, goes with λ.
+        # The ridge of the covariates without the intercept is proportional to λ.
         _, P = example(model, 7, 5, xi=0.2 * xi, lam=0.3 * lam, **CASES[case])
         alone = inside.at_weights(problem.at_weights(problem.xi * xi, problem.lam * lam))
         point = alone.at(stacked.W[i], stacked.beta[i], stacked.gamma[i])
@@ -96,7 +96,7 @@ def test_each_point_with_its_own_weights(model, case):
         np.testing.assert_allclose(there.pca_value[i], alone.pca_value, rtol=1e-12)
         np.testing.assert_allclose(supervised[i], alone.supervised(point), rtol=1e-11)
         np.testing.assert_allclose(frames.ritz[i], alone.frame(point).ritz, rtol=1e-11)
-    # Who had weights of its own before still has them.
+    # The original keeps its weights.
     np.testing.assert_allclose(inside.at(*first_of(stacked)).F, stacked.F[0], rtol=1e-13)
 
 
@@ -119,7 +119,7 @@ def naive_loss_without_factors(P):
 
 
 @every_model
-def test_what_supervision_can_change_is_never_nothing(model):
+def test_what_supervision_can_change_is_positive(model):
     """F less the unavoidable reconstruction error; positive even where labels cost nothing."""
     problem, P = example(model, 9, 6, 2, weighted=True)
     inside = subspace(problem, 2)
@@ -136,8 +136,8 @@ def test_what_supervision_can_change_is_never_nothing(model):
 @pytest.mark.parametrize(
     ("model", "case"), [("filter", "two outputs"), ("feature", "probit"), ("feature", "squared")]
 )
-def test_the_gap_is_one(model, case):
-    """F less a bound of every point of the subspace: never negative, and zero at a proven optimum."""
+def test_the_duality_gap_is_a_bound(model, case):
+    """F minus a bound for every point of the subspace: never negative, and zero at a proven optimum."""
     problem, _ = example(model, 9, 5, xi=0.2, lam=5.0, **{**CASES[case]})
     inside = subspace(problem, 2)
     point = inside.polish(inside.leading())
@@ -167,7 +167,7 @@ def far_point(problem, size):
 @every_model
 @pytest.mark.parametrize("case", ["binary", "two outputs", "probit"])
 @pytest.mark.parametrize(("lam", "size", "none"), [(0.0, 40, True), (0.0, 20, False), (1.0, 40, False)])
-def test_classes_told_apart_without_a_ridge_have_no_minimum(model, case, lam, size, none):
+def test_separable_classes_without_a_ridge_have_no_minimum(model, case, lam, size, none):
     """By the mean square of activations, weights included."""
     problem, _ = example(model, 9, 5, **CASES[case], lam=lam)
     inside, point = far_point(problem, size)

@@ -35,7 +35,7 @@ def derivatives(f, size, h=2e-3):
 
 @one_model_each
 def test_step_solves_the_second_order_model(model, case):
-    """Newton's step from a Hessian by differences of the naive objective in (T, v, g)."""
+    """The Newton step with a Hessian by differences of the naive objective in (T, v, g)."""
     problem, P = example(model, 7, 4, xi=0.2, **CASES[case])
     inside = subspace(problem, 2, 4)
     point = near_optimum(inside)
@@ -89,8 +89,8 @@ DENSE = {"expected_products": 10**9}
         pytest.param(1, {}, True, id="one output"),
         pytest.param(3, {}, True, id="small"),
         pytest.param(3, {"largest_system": 23}, False, id="too many for a dense system"),
-        pytest.param(3, {"largest_system": 24}, True, id="just not too many"),
-        pytest.param(1, {"expected_products": 0}, False, id="products for nothing"),
+        pytest.param(3, {"largest_system": 24}, True, id="the largest dense system"),
+        pytest.param(1, {"expected_products": 0}, False, id="products are free"),
         pytest.param(3, {"dense_loss": 1e9}, False, id="dense is slow"),
     ],
 )
@@ -101,7 +101,7 @@ def test_the_cheaper_way_is_chosen(model, kappa, sizes, pays):
     assert problem.n_covariates == 3
     assert module.elimination_pays(inside) == pays
     step = module.newton_step(inside, inside.polish(inside.leading()), 1.0)
-    assert (step.length is None) == pays  # only a truncated step knows its length
+    assert (step.length is None) == pays  # only a truncated step has a length
 
 
 @one_model_each
@@ -128,7 +128,7 @@ def test_rotation_curvature_is_the_diagonal_of_the_hessian(model, case):
 @pytest.mark.parametrize("case", ["binary", "two outputs", "squared"])
 @pytest.mark.parametrize("sizes", [PRODUCTS, DENSE], ids=["products", "dense"])
 def test_a_step_is_always_downhill(model, case, sizes):
-    """Far from any optimum, where the model is bent the wrong way, the step still descends."""
+    """Also far from any optimum, where the model is not convex."""
     problem, _ = example(model, 9, 6, xi=0.05, options=Options(**sizes), **CASES[case])
     inside = subspace(problem, 2)
     saddles = 0

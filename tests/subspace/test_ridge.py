@@ -1,4 +1,4 @@
-"""Ridge regression with any of our losses against SciPy, and its linear systems against NumPy."""
+"""Ridge regression with any loss against SciPy, and its linear systems against NumPy."""
 
 import numpy as np
 import pytest
@@ -63,8 +63,8 @@ def test_separable_classes_without_a_ridge_end(way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("far", [-38.0, 60.0])
-def test_a_start_where_the_loss_is_nearly_straight(way, far):
-    """An intercept that has run away, as for a class that a subsample did not have, comes back."""
+def test_a_start_where_the_loss_is_nearly_linear(way, far):
+    """A large intercept, as for a class that a subsample lacks, returns to its optimum."""
     problem, P = example("filter", 60, 4, 2, covariates=None, options=Options(**WAYS[way]))
     loss = LossOn(problem, Design(None), 1)
     found, value, _ = fit_ridge(loss, np.zeros(1), np.array([[0.0, far]]))
@@ -75,7 +75,7 @@ def test_a_start_where_the_loss_is_nearly_straight(way, far):
     np.testing.assert_allclose(value, -60 * np.sum(shares * np.log(shares)), rtol=1e-10)
 
 
-def test_no_coefficients_at_all():
+def test_zero_coefficients():
     problem, _ = example("filter", 9, 4, 1, covariates=None, fit_intercept=False)
     loss = LossOn(problem, Design(None), 0)
     found, value, pulled = fit_ridge(loss, np.zeros(0), np.zeros((0, 1)))

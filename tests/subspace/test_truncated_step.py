@@ -1,4 +1,4 @@
-"""Newton steps by conjugate gradients: the model they minimise, the radius they keep, points side by side."""
+"""Newton steps by conjugate gradients: their model, their radius, several points at once."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 @pytest.fixture
 def to_the_end(monkeypatch):
-    """Conjugate gradients with no tolerance of their own that would hide anything."""
+    """Conjugate gradients without a tolerance, so that steps are exact."""
     loose = module.conjugate_gradients
 
     def tight(*system, **how):
@@ -45,8 +45,8 @@ def test_products_solve_the_eliminated_system(model, case, to_the_end, blocks=3)
 
 @one_model_each
 @pytest.mark.parametrize("radius", [1e-3, 3.0, np.inf])
-def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
-    """Anywhere, saddles included: decreases are those of the model written out."""
+def test_the_model_never_increases_and_steps_stay_inside_the_radius(model, case, radius):
+    """At any point, also saddles: decreases are those of the explicit model."""
     problem, _ = example(model, 9, 5, xi=0.05, **CASES[case])
     inside = subspace(problem, 2)
     bent = 0
@@ -72,7 +72,7 @@ def test_the_model_never_rises_and_the_radius_holds(model, case, radius):
 
 
 @one_model_each
-def test_steps_side_by_side(model, case, blocks=3):
+def test_steps_of_several_points(model, case, blocks=3):
     """Several points, each within its own radius, against each alone."""
     problem, _ = example(model, 9, 5, xi=0.2, **CASES[case])
     inside = subspace(cut(problem, blocks), 2)
@@ -88,14 +88,14 @@ def test_steps_side_by_side(model, case, blocks=3):
         assert steps.saddle[i] == one.saddle
         expected = one.apply(inside, point, t[i])
         np.testing.assert_allclose(moved.F[i], expected.F, rtol=1e-9)
-        # Signs of a frame are its own; the product is not.
+        # The signs of a frame are arbitrary; the product does not depend on them.
         A = expected.W @ expected.beta
         np.testing.assert_allclose(moved.W[i] @ moved.beta[i], A, atol=1e-6 * (1 + np.abs(A).max()))
         np.testing.assert_allclose(moved.gamma[i], expected.gamma, atol=1e-6)
 
 
 @one_model_each
-def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_end):
+def test_no_rotation_if_the_rank_is_the_dimension(model, case, to_the_end):
     problem, _ = example(model, 9, 3, xi=0.2, **CASES[case])
     inside = subspace(problem, 3, 3)
     point = random_point(inside)
@@ -110,7 +110,7 @@ def test_a_subspace_that_is_everything_has_nothing_to_turn(model, case, to_the_e
 
 
 def steps_of(convert, model, loss, kappa):
-    """A truncated step and an exact one from one point, truncated ones from several; and where they lead."""
+    """A truncated and an exact step from one point, truncated steps from several; and the new points."""
     rng = np.random.default_rng(0)
     X, covariates = rng.standard_normal((12, 5)), rng.standard_normal((12, 1))
     Y = rng.standard_normal((12, kappa))
@@ -122,7 +122,7 @@ def steps_of(convert, model, loss, kappa):
     inside = subspace(problem, 2)
     side, q = problem.model.side(problem.shape), problem.n_covariates
     V, beta, gamma = (rng.standard_normal((3, *shape)) for shape in ((side, 2), (2, kappa), (q, kappa)))
-    # The same vectors of the search side, whatever basis of it a library has found.
+    # The same vectors of the search side, for any basis that a library returns.
     W = np.linalg.qr(plain(inside.basis.S.array()).T @ V)[0]
     factors = np.array([[1.0, 1.0], [2.0, 0.5], [0.3, 4.0]])
     there = inside.with_factors(factors)
@@ -145,7 +145,7 @@ def steps_of(convert, model, loss, kappa):
 @every_library
 @pytest.mark.parametrize(("model", "loss", "kappa"), [("filter", "logistic", 3), ("feature", "squared", 2)])
 def test_other_libraries(convert, model, loss, kappa):
-    """Steps are NumPy's, whichever library holds the samples."""
+    """Steps are those of NumPy for any library of the samples."""
     expected = steps_of(np.asarray, model, loss, kappa)
     for name, array in steps_of(convert, model, loss, kappa).items():
         assert type(array) is np.ndarray, name

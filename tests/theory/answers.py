@@ -1,4 +1,4 @@
-"""Any point as a solver's answer, for certificates of points that no solver has found."""
+"""Any point as the solution of a solver, for certificates of arbitrary points."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from superfactor.subspace import leading_basis
 
 
 def answer(problem, rank, a, gamma, objective, searched=None):
-    """What a certificate asks of a `Solution`, for activations a (n, κ), γ (q, κ) and a value of F."""
+    """The parts of a `Solution` that a certificate needs, for activations a (n, κ), γ (q, κ) and F."""
     signal = np.asarray(a) - problem.arrays().covariates @ gamma
 
     def basis():

@@ -1,7 +1,7 @@
-"""Supervised matrix factorization written down once more, dense and slow, from the formulas alone.
+"""An independent implementation of supervised matrix factorization, dense and slow, from the formulas.
 
 Samples are rows. Unknowns U = [A ‖ γ] (d, κ) act through J (n, d): [X, X'] for the filter model,
-[I, X'] for the feature model. θ = [A, B] (N, κ + other) from the search side, for both models.
+[I, X'] for the feature model. θ = [A, B] (N, κ + other) with the search side in rows, for both models.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def softmax(a):
-    """Probabilities (n, κ) of the classes 1..κ at activations a (n, κ), class 0 having score 1."""
+    """Probabilities (n, κ) of the classes 1..κ at activations a (n, κ), with score 1 of class 0."""
     top = np.maximum(a.max(axis=1, keepdims=True), 0)
     e = np.exp(a - top)
     return e / (np.exp(-top) + e.sum(axis=1, keepdims=True))

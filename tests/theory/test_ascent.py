@@ -1,5 +1,5 @@
-"""Dual ascent: the relaxation against its definition, its gradient against differences, its set against
-what makes a point the nearest one.
+"""Dual ascent: the relaxation against its definition, its gradient against differences, its projection
+against the optimality condition.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def fantope_point(rng, k, rank, inner=False):
 
 @pytest.mark.parametrize(("seed", "rank"), [(0, 1), (1, 2), (2, 4)])
 def test_the_nearest_point_of_the_fantope(seed, rank):
-    """Feasible, and no feasible point lies beyond the plane through it: ⟨M − Π, Q − Π⟩ ≤ 0."""
+    """Feasible, and ⟨M − Π, Q − Π⟩ ≤ 0 for every feasible Q."""
     rng = np.random.default_rng(seed)
     M = rng.standard_normal((6, 6)) * 3
     M = M + M.T
@@ -57,7 +57,7 @@ def test_at_a_projector_the_relaxation_is_F(model, weighted=True):
 
 
 @every_model
-def test_inside_the_set_it_is_its_definition(model):
+def test_inside_the_set_the_relaxation_is_its_definition(model):
     """min over A, γ of the loss + λ⟨A, Π⁻¹A⟩ + the reconstruction, by L-BFGS."""
     problem, _, basis = relaxed(model)
     rng, k, q = np.random.default_rng(1), basis.size, problem.n_covariates
@@ -98,7 +98,7 @@ def test_ascent_raises_the_bound_and_stays_below_every_point(model, seed):
     assert bounds == sorted(bounds)
     assert bounds[-1] > bounds[0] + 1e-3
     assert bounds[-1] <= best * (1 + 1e-9)
-    # At the end it meets the relaxation, the most that any dual point can say: from another start the same.
+    # At the end it equals the relaxation, the best bound of any dual point, also from another start.
     V = naive.project_rank(np.eye(basis.size), 2)[:, :2]
     again = ascend(dual, basis, V, found, tol=1e-9, max_iter=150).value
     assert again == pytest.approx(bounds[-1], rel=1e-3)

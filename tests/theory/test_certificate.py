@@ -1,4 +1,4 @@
-"""The certificate: never above anything that can be found, and tight where it says so."""
+"""The certificate: never above any point, and tight where it is reported as tight."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def problems(draw):
 
 
 def random_point(P, rank, rng, size):
-    """A, B, γ of rank at most `rank`: nothing optimal, B the best for its subspace."""
+    """Random A, B, γ of rank at most `rank`, with the best B for its subspace."""
     F = Factored(P, rank)
     W = np.linalg.qr(rng.standard_normal((F.side, rank)))[0]
     beta = size * rng.standard_normal((rank, P.kappa))
@@ -104,7 +104,7 @@ def test_a_strong_ridge_is_proven_global(model, loss, n, p):
     proof = certify(problem, 2, found)
     assert proof.is_global
     assert proof.exact
-    # The same from the naive optimum of Algorithm 1, which knows nothing of ours.
+    # The same from the naive optimum of Algorithm 1, an independent implementation.
     (A, B, gamma), _ = naive.optimum(P, 2, n_iter=2000)
     other = certify(problem, 2, naive_answer(problem, P, 2, A, B, gamma))
     np.testing.assert_allclose(other.lower_bound, proof.lower_bound, rtol=1e-7)
@@ -205,7 +205,7 @@ def test_degenerate_data(model, name, wide):
 
 @pytest.mark.parametrize(("model", "n"), [("filter", 3000), ("feature", 60)])
 def test_single_precision_proves_no_more_than_its_products_with_X(model, n):
-    """Next to a large X what labels change is below the last digits: the bound has to leave room for them."""
+    """Next to a large X, changes by labels are below the last digits: the bound must allow for these."""
     rng = np.random.default_rng(1)
     sizes = np.logspace(2, -1, 15)
     X = ((rng.standard_normal((n, 15)) * sizes) @ rng.standard_normal((15, 20))).astype(np.float32)
@@ -264,11 +264,11 @@ def test_other_starts_are_reported_where_nothing_is_proven(searched, words):
 
 
 @every_model
-def test_samples_known_by_their_sums_are_not_promised_an_ascent(model):
+def test_samples_in_blocks_have_no_hint_at_the_ascent(model):
     problem, _ = example(model, 40, 8, 1, xi=5.0, lam=1e-4)
     sums = in_blocks(problem, 3)
     whole, asked = (certify(each, 2, newton.solve(each, 2)) for each in (problem, sums))
-    # Shorter dual points are for arrays in memory, too.
+    # Shorter dual points work for arrays in memory, too.
     assert ("certify='ascent'" in whole.statement) == (whole.relative_gap >= 1)
     assert asked.relative_gap >= 1 and "ascent" not in asked.statement
     assert asked.lower_bound <= whole.lower_bound * (1 + 1e-9)

@@ -13,7 +13,7 @@ from superfactor.theory import TheoremConstants, theorem_constants
 
 
 def stated(naive, **extra):
-    """The same problem for the package."""
+    """The same problem, stated with the package."""
     C = naive.C[:, :-1] if naive.intercept else naive.C
     return state(
         naive.model,
@@ -119,7 +119,7 @@ def test_profiled_lower_end_with_penalised_covariates_is_the_schur_complement():
 
 
 @pytest.mark.parametrize("shape", [(900, 300), (1300, 1400)])
-def test_large_data_get_a_safe_and_tight_upper_end(shape):
+def test_the_upper_bound_for_large_data_is_valid_and_tight(shape):
     rng = np.random.default_rng(7)
     X = sp.random_array(shape, density=0.01, rng=rng, format="csr") * 40.0
     C = rng.standard_normal((shape[0], 3))
@@ -133,7 +133,7 @@ def test_large_data_get_a_safe_and_tight_upper_end(shape):
         assert (2 + true / 4) * 1.05 >= L
 
 
-def test_a_loss_without_bounds_promises_nothing():
+def test_a_loss_without_bounds_has_no_constants():
     link = CustomLink(lambda a: a, lambda a: a * 0 + 1, lambda a: a * 0)
     X = np.random.default_rng(9).standard_normal((20, 3))
     y = (X[:, :1] > 0).astype(float)
@@ -203,7 +203,7 @@ def test_iterations_is_the_first_that_suffices():
         lambda c: c.iterations(1.0, -1.0),
     ],
 )
-def test_bad_arguments_are_named(call):
+def test_bad_arguments_raise(call):
     with pytest.raises(ValueError, match=r"(step_size|accuracy|distance)=.* number is required"):
         call(TheoremConstants(1.0, 2.0))
 

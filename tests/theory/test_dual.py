@@ -33,7 +33,7 @@ one_shape_each = pytest.mark.parametrize(
 
 
 def residuals(problem, a):
-    """With the best γ added to a (n, κ): γ, activations and residuals E = ω∘∇ℓ (n, κ)."""
+    """The best γ for a (n, κ), the activations with it and the residuals E = ω∘∇ℓ (n, κ)."""
     offset = problem.samples.keep(Block.given, a)
     design = Design(None, offset=offset.place)
     loss = LossOn(problem, design, problem.n_covariates)
@@ -120,7 +120,7 @@ def test_dual_is_its_formula(model, case, n, p):
         expected = explicit_dual(P, rank, a, E)
         size = np.abs(expected) + P.xi * np.sum(P.X**2)
         np.testing.assert_allclose(value, expected, atol=1e-10 * size)
-        assert value <= expected + 1e-14 * size  # rounding may only weaken it
+        assert value <= expected + 1e-14 * size  # rounding may only weaken the bound
 
 
 @every_model
@@ -130,7 +130,7 @@ def test_dual_at_the_residuals_is_the_tangent_bound(model, case, n, p):
     rng = np.random.default_rng(1)
     rank, shape = 2, (p, P.kappa) if model == "filter" else (P.kappa, n)
     A = rng.standard_normal(shape) * 0.3
-    B = naive.project_rank(P.X, rank) + 0.1  # B takes no part in the bound
+    B = naive.project_rank(P.X, rank) + 0.1  # the bound does not use B
     offset = naive.activations(P, A, np.zeros((P.aux.shape[0], P.kappa))).T
     gamma, _, E = residuals(problem, offset)
     expected = tangent_bound(P, rank, A, B, gamma)
@@ -139,8 +139,8 @@ def test_dual_at_the_residuals_is_the_tangent_bound(model, case, n, p):
 
 
 @every_model
-def test_an_unbalanced_dual_point_is_no_bound(model, monkeypatch):
-    """Why balancing is needed: residuals of the fit without intercept overshoot the one with it."""
+def test_an_unbalanced_dual_point_gives_no_bound(model, monkeypatch):
+    """Without balancing, residuals of the fit without intercept give a value above the optimum with it."""
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((20, 4)), (np.arange(20) < 3)[:, None].astype(float)
     given = {"xi": 1.0, "lam": 5.0}
@@ -157,7 +157,7 @@ def test_an_unbalanced_dual_point_is_no_bound(model, monkeypatch):
 
 @pytest.mark.parametrize(("model", "lam"), [("filter", 0.1), ("feature", 0.001)])
 def test_shorter_dual_points_bound_too(model, lam):
-    """Where ξ and λ are small the residuals pull so hard that their own bound is below bound(0)."""
+    """For small ξ and λ the residuals are so large that their bound is below bound(0)."""
     problem, P = example(model, 12, 9, 2, seed=5, xi=0.01, lam=lam)
     found = newton.solve(problem, 1)
     dual = dual_of(problem, 1)

@@ -1,4 +1,4 @@
-"""One test or more for each entry of docs/errata.md: what the paper says, and what is so."""
+"""At least one test for each entry of docs/errata.md: the paper's statement and the correct one."""
 
 import math
 import re
@@ -64,7 +64,7 @@ def test_1_the_papers_window_makes_algorithm_1_diverge():
     low, high = TheoremConstants(mu=1.0, L=1.25).step_window
     U = naive.minimise()
     best = (U[:30], naive.X, U[30:])
-    # Full rank: nothing is projected, so that only the step can be at fault.
+    # Full rank: nothing is projected, so only the step can be the reason.
     start = tuple(z + 0.1 for z in best)
     *_, last = naive.algorithm_1(start, 5, 0.5 * (low + high), 200)
     assert distance(last, best) > 10 * distance(start, best)

@@ -1,4 +1,4 @@
-"""Extreme eigenvalues of the design against dense decompositions: safe at both ends, and tight."""
+"""Extreme eigenvalues of the design against dense decompositions: valid bounds, and tight."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def weighted_design(P):
 @pytest.mark.parametrize(
     ("weighted", "sparse", "shape"), [(True, False, (30, 6)), (False, True, (8, 6)), (True, True, (6, 20))]
 )
-def test_both_ends_are_those_of_the_matrix(weighted, sparse, shape):
+def test_both_bounds_are_those_of_the_matrix(weighted, sparse, shape):
     problem, P = example("filter", *shape, 1, weighted=weighted, sparse=sparse)
     X, C = weighted_design(P)
     for covariates, Phi in ((True, np.hstack([X, C])), (False, X)):
@@ -39,7 +39,7 @@ def test_both_ends_are_those_of_the_matrix(weighted, sparse, shape):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
-def test_without_covariates_the_lower_end_is_that_of_the_regression_on_them(ridge):
+def test_without_covariates_the_lower_bound_is_that_of_the_regression_on_them(ridge):
     problem, P = example("filter", 30, 5, 1, weighted=True)
     X, C = weighted_design(P)
     low, high = extremes(problem, covariates=False, softening=np.full(C.shape[1], ridge))
@@ -61,7 +61,7 @@ def test_lanczos_is_never_below_and_close(covariates, seed):
     assert high == _lanczos_bound(problem.arrays(), problem.scale, problem.n_covariates if covariates else 0)
 
 
-def test_wide_data_are_measured_in_their_own_coordinates():
+def test_compressed_data_have_the_same_extremes():
     """Compressed X has the same largest eigenvalue, and the smallest of all p features is zero."""
     X = np.random.default_rng(0).standard_normal((5, 40)) * 1e3
     problem = state("filter", X, X[:, :1], SquaredError(), xi=1.0, lam=1.0, fit_intercept=False)

@@ -1,4 +1,4 @@
-"""γ minimised over and the blocks rescaled: ξ and the covariates leave the theorem's condition."""
+"""γ minimised over and the blocks rescaled: the theorem's condition is independent of ξ and covariates."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_the_schur_complement_is_the_hessian_of_the_profiled_objective(model):
 @pytest.mark.parametrize(("xi", "seed"), [(1e-3, 0), (1e3, 1)])
 @pytest.mark.parametrize("model", ["filter", "feature"])
 def test_the_profiled_rescaled_iteration_obeys_its_rate(model, seed, xi):
-    """Whatever ξ is, with covariates and an intercept; correctly specified problems."""
+    """For any ξ, with covariates and an intercept, on correctly specified problems."""
     rng = np.random.default_rng(100 + seed)
     kappa, lam = 1 + seed % 2, 0.5 if model == "feature" else 8.0
     naive = random_problem(rng, model, 14, 7, 2, kappa, xi, lam, 0.6, True, data_rank=2)

@@ -22,7 +22,7 @@ from superfactor.theory import (
 from superfactor.theory.regions import admissible_pieces, bends
 
 ENDS = [(1.0, 2.5), (1.0, 2.99), (1.0, 3.0), (1.0, 10.0), (0.0, 1.0), (0.3, 0.3)]
-# Off the borders, where < and ≤ would differ by rounding.
+# Away from the borders, where < and ≤ would differ by rounding.
 XI = np.linspace(0.0, 12.0, 31)[1:] + 0.00713
 LAM = np.append(0.0, np.linspace(0.0, 25.0, 61)[1:] + 0.00391)
 
@@ -64,7 +64,7 @@ def test_feature_condition_with_covariates():
     assert (low, high) == (0.0, 25.0)
     interval = admissible_lambda(10.0, low, high)
     assert (interval.lower, interval.upper) == pytest.approx((6.25, 17.5))
-    # Without the factor, as the paper has it, λ = 5 would look fine.
+    # Without the factor, as in the paper, λ = 5 would seem admissible.
     assert not is_admissible(10.0, 5.0, low, high)
     assert is_admissible(10.0, 5.0, *bends("feature", 0.25))
 
@@ -94,7 +94,7 @@ def test_problem_lambda_is_where_the_constants_apply(model, profiled, intercept)
 
 
 def test_a_loss_with_curvature_of_its_own_can_carry_the_intercept():
-    """Squared error bends everywhere: orthogonal data and an intercept are admissible at λ = 0."""
+    """The squared error has positive curvature: orthogonal data and an intercept are admissible at λ = 0."""
     X = np.linalg.qr(np.hstack([np.ones((8, 1)), np.eye(8)[:, :3]]))[0][:, 1:] * math.sqrt(8)
     y = np.arange(8.0)[:, None]
     for xi, fine in ((7.0, True), (0.5, False)):
@@ -114,7 +114,7 @@ def test_a_loss_with_curvature_of_its_own_can_carry_the_intercept():
         lambda: bends("other", 0.25),
     ],
 )
-def test_bad_arguments_are_named(call):
+def test_bad_arguments_raise(call):
     with pytest.raises(ValueError, match=r"(xi|lam|low|model)=.*(required|allowed)"):
         call()
 

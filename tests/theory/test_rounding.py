@@ -70,7 +70,7 @@ def test_the_bound_is_below_its_formula_in_sixty_digits(model, shape, c, scaled)
 
 
 def _outside(S, Z):
-    """What the columns of Z have outside the span of those of S, by Gram-Schmidt."""
+    """The part of the columns of Z outside the span of those of S, by Gram-Schmidt."""
     for j in range(S.cols):
         norm = mp.norm(S[:, j])
         if norm > 0:
@@ -145,7 +145,7 @@ def test_badly_scaled_wide_data_are_solved_and_never_falsely_proven(c, n, p, see
 
 
 @pytest.mark.parametrize(("kind", "scaled"), [("classes", "column"), ("numbers", "row"), ("times", "column")])
-def test_what_has_too_few_digits_for_a_proof_says_so_once(kind, scaled):
+def test_too_few_digits_for_a_proof_are_reported_once(kind, scaled):
     X, y = table(1e13, scaled)
     rng = np.random.default_rng(1)
     fit = {
@@ -167,7 +167,7 @@ def test_what_has_too_few_digits_for_a_proof_says_so_once(kind, scaled):
     assert not found.certificate_.is_global
 
 
-def test_other_reasons_have_other_words():
+def test_other_reasons_have_other_statements():
     X, y = table(1.0)
     with pytest.warns(UserWarning, match="reconstruction outweighs .* a smaller xi helps"):
         SMFClassifier(2, xi=1e12, lam=1.0).fit(X, y)

@@ -1,4 +1,4 @@
-"""The gradient mapping: bounded by the gradient, zero where it should be, and with the rank."""
+"""The gradient mapping: bounded by the gradient, zero at stationary points, and with the rank."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_never_longer_than_the_gradient_and_falling_in_the_step(seed, which, log
     Z = triple(rng) if theta is None else theta.project(triple(rng))
     gradient = triple(rng, 10.0 ** rng.uniform(-3, 3))
     length = norm(gradient_mapping(Z, gradient, tau, theta))
-    # Subtracting nearly equal points and dividing by a small τ leaves rounding of this size.
+    # The difference of nearly equal points, divided by a small τ, has rounding errors of this size.
     noise = 1e-14 * (norm(Z) / tau + norm(gradient))
     assert length <= norm(gradient) + noise
     assert norm(gradient_mapping(Z, gradient, 2 * tau, theta)) <= length + noise
@@ -89,7 +89,7 @@ def test_with_the_rank_it_vanishes_where_algorithm_1_stops(model):
         values.append(naive.value(*Z))
     assert stationarity(Z, naive.gradients(*Z), step, rank) < 1e-9 * first
     assert np.all(np.diff(values) <= 1e-10)
-    # The whole gradient does not vanish: what is left is orthogonal to the rank-2 matrices around.
+    # The full gradient is not zero: the remainder is orthogonal to the tangent space of rank-2 matrices.
     assert norm(naive.gradients(*Z)) > 1e-2
     away = (Z[0], Z[1], Z[2] + 0.1)
     assert stationarity(away, naive.gradients(*away), step, rank) > 1e-2

@@ -1,4 +1,4 @@
-"""Sums of eigenvalues from what is known of the spectrum: three ways, one number, and never too small."""
+"""Sums of eigenvalues from the known part of the spectrum: three ways, the same sum, never too small."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def rough_basis(problem, size=8):
         pytest.param((20, 6), Options(exact_operations=10), True, RitzSpectrum, id="too expensive"),
     ],
 )
-def test_what_is_worth_knowing(shape, options, held, expected):
+def test_which_spectrum_is_chosen(shape, options, held, expected):
     problem, _ = example("filter", *shape, 1, options=options)
     problem = problem.compact if held else in_blocks(problem, 3)
     asked = []

@@ -1,4 +1,4 @@
-"""Samples without a label (docs/method.md §13): they are reconstructed, and have no part in the loss."""
+"""Samples without a label (docs/method.md §13) are reconstructed, and do not contribute to the loss."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def table(n=60, p=9, seed=0):
 
 
 def hidden(y, every=3):
-    """The labels without all but each third."""
+    """Every third label; the others are missing."""
     return np.where(np.arange(len(y)) % every == 0, y.astype(float), np.nan)
 
 
@@ -66,7 +66,7 @@ def test_F_is_the_sum_without_the_terms_that_have_no_label(model):
 
 @every_model
 @pytest.mark.parametrize(("loss", "seed"), [("logistic", 0), ("probit", 1), ("squared", 2)])
-def test_the_bound_is_below_all_that_restarts_find(model, loss, seed):
+def test_the_bound_is_below_all_restarts(model, loss, seed):
     labelled = half_labelled(10, seed)
     problem, P = example(model, 10, 5, 1, seed, loss=loss, lam=10.0 ** (-seed), class_weight=labelled)
     found = newton.solve(problem, 2)
@@ -80,7 +80,7 @@ def test_the_bound_is_below_all_that_restarts_find(model, loss, seed):
 @every_model
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("profiled", [False, True])
-def test_the_loss_may_be_flat(model, intercept, profiled):
+def test_samples_without_a_label_have_no_curvature(model, intercept, profiled):
     """α⁻ = 0 on samples without a label: μ and L enclose the curvature of the labelled ones' loss."""
     rng = np.random.default_rng(1)
     P = random_problem(rng, model, 10, 3, 1, 2, 0.4, 0.2, 3.0, intercept)
@@ -107,7 +107,7 @@ def test_the_loss_may_be_flat(model, intercept, profiled):
         assert values.max() <= constants.L + 1e-9
 
 
-# --- between two methods that everybody knows ------------------------------------------------------------
+# --- limits that are standard methods --------------------------------------------------------------------
 
 
 def test_a_large_xi_is_pca_of_all_samples_and_logistic_regression_on_the_labelled():

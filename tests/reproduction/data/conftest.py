@@ -1,4 +1,4 @@
-"""Readers under test see only the folders a test gives them, and no network."""
+"""Readers use only the folders of the test, and no network."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def cache(monkeypatch, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def web(monkeypatch):
-    """Addresses and what lies there, in place of the network: contents, or an error to raise."""
+    """Addresses with their content, or an error to raise, instead of the network."""
     pages = {}
 
     class Downloader:

@@ -1,4 +1,4 @@
-"""Which file is taken, what a download has to pass, and what is said when there is none."""
+"""Which file is used, how a download is checked, and the message if there is none."""
 
 import gzip
 import hashlib
@@ -65,7 +65,7 @@ def test_a_download_is_unpacked_for_the_check_and_kept_packed(web, cache):
     ],
     ids=["wrong-contents", "a-web-page", "offline", "disk-full"],
 )
-def test_a_download_that_fails_leaves_nothing_and_says_what_to_do(page, reason, web, cache):
+def test_a_failed_download_leaves_no_file_and_reports_what_to_do(page, reason, web, cache):
     web[URL] = page
     with pytest.raises(DataNotFound, match=reason) as error:
         files.download(URL, passes, "https://example.org/home")
@@ -75,7 +75,7 @@ def test_a_download_that_fails_leaves_nothing_and_says_what_to_do(page, reason, 
     assert list(cache.iterdir()) == []
 
 
-def test_without_pooch_files_on_disk_are_read_and_downloads_say_what_to_install(tmp_path, monkeypatch):
+def test_without_pooch_files_are_read_and_downloads_name_the_missing_library(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_can_download", lambda: False)
     (tmp_path / "a.txt").touch()
     assert files.find(["a.txt"], tmp_path) == tmp_path / "a.txt"

@@ -87,7 +87,7 @@ def test_72_covariates(small, table):
     np.testing.assert_array_equal(postings.y, table.fraudulent)
 
 
-def test_what_people_write_is_not_taken_for_missing(table, tmp_path):
+def test_text_is_not_read_as_missing(table, tmp_path):
     table.loc[0, ["department", "benefits"]] = ["N/A", "None"]
     table["salary_range"] = "40000"  # a column that looks like numbers
     table.to_csv(tmp_path / FULL, index=False)
@@ -127,7 +127,7 @@ def test_the_best_form_of_the_first_folder(small, table, tmp_path, monkeypatch):
     assert load_job_postings(tmp_path).source.startswith(f"{FULL}.gz")
 
 
-def test_nothing_at_hand(tmp_path):
+def test_no_data(tmp_path):
     with pytest.raises(DataNotFound) as error:
         load_job_postings(tmp_path)
     message = str(error.value)

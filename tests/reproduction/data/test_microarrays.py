@@ -44,7 +44,7 @@ def test_a_table_is_read_by_name_or_path(ending, by, tmp_path):
     assert (data.name, data.source) == ("Any_GSE1.v2", path.name)
 
 
-def test_several_probes_of_one_gene_are_numbered_without_ado(tmp_path):
+def test_several_probes_of_one_gene_are_numbered(tmp_path):
     table().rename(columns={"g1": "g0"}).to_csv(tmp_path / "a.csv", index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -83,13 +83,13 @@ def test_downloads_are_checked_and_kept(web, cache, monkeypatch):
         load_microarray("Breast_GSE70947")
 
 
-def test_a_file_of_the_users_own_is_used_and_told_from_the_papers(small):
+def test_a_users_file_is_used_and_distinguished_from_the_papers(small):
     breast = load_microarray("Breast_GSE70947", small)
     assert breast.source == "Breast_GSE70947.csv (80 samples, not the paper's 289)"
 
 
 @pytest.mark.parametrize("name", ["any.csv", "nowhere/Breast_GSE70947.csv", "GSE1"])
-def test_names_that_cannot_be_asked_for(name, tmp_path):
+def test_invalid_names(name, tmp_path):
     with pytest.raises(DataNotFound, match="no such file"):
         load_microarray(name, tmp_path)
 

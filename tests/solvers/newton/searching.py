@@ -1,4 +1,4 @@
-"""Searches of small problems, step by step: what the tests of the search's phases share."""
+"""Searches of small problems step by step, for tests of the phases of a search."""
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
@@ -10,9 +10,9 @@ from superfactor.solution import Monitor
 from superfactor.solvers.newton.beginning import begin
 from superfactor.solvers.newton.state import Run
 
-GROWING = Options(whole_range=1, few_features=0)  # a subspace that has to grow, however small the data
-# Newton systems by elimination, as on all small problems; and by products, as where outputs are many and data
-# so large that asking costs little.
+GROWING = Options(whole_range=1, few_features=0)  # the subspace must grow even for small data
+# Newton systems by elimination, as on all small problems, and by products, as for many outputs and data so
+# large that the overhead of calls is small.
 WAYS = {"dense": Options(), "by products": Options(largest_system=0, call_overhead=1e5)}
 
 
@@ -32,13 +32,13 @@ def two_features():
 
 
 def of_two_features(xi):
-    """Its problem at λ = .001; one angle says all about W."""
+    """The problem at λ = .001; W depends on one angle."""
     X, y = two_features()
     return state("filter", X, y, resolve_link("logistic", 1), xi=xi, lam=0.001)
 
 
 def value_at_angle(xi, angle, lam=0.001):
-    """Its F at w = (cos, sin), by plain minimisation over the two numbers that are left."""
+    """F at w = (cos, sin), by minimisation over the two other numbers."""
     X, y = two_features()
     z = X @ np.array([np.cos(angle), np.sin(angle)])
 
@@ -66,7 +66,7 @@ def lowest_angle(xi):
 
 
 def planted(n, p, seed=0):
-    """X of slowly decaying spectrum whose classes hide in the middle of it, and class numbers."""
+    """X with a slowly decaying spectrum, classes in the middle of it, and class numbers."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p)) * (1 + np.arange(p)) ** -0.5
     signal = X[:, 10:20].sum(axis=1)

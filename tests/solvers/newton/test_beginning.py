@@ -1,4 +1,4 @@
-"""How a search begins: which subspace, which point, and where labels pull."""
+"""The start of a search: subspace, point, and gradient of the loss."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def of_gram(problem):
 
 
 @every_model
-def test_otherwise_the_top_of_the_spectrum_and_where_labels_pull(model):
+def test_otherwise_the_leading_subspace_and_the_gradient_of_the_loss(model):
     problem = growing(model)
     first = begun(problem, 3)
     assert not first.whole
@@ -37,8 +37,8 @@ def test_otherwise_the_top_of_the_spectrum_and_where_labels_pull(model):
 
 
 @every_model
-def test_label_directions_hold_the_pull_of_the_residuals(model):
-    """ΦᵀE itself, and for the filter model what powers of G make of it: a chain of four."""
+def test_label_directions_contain_the_gradient_of_the_loss(model):
+    """ΦᵀE and, for the filter model, its products with powers of G: a chain of four."""
     run = new_run()
     problem = growing(model, options=GROWING)
     first = begun(problem, 2, run)
@@ -60,7 +60,7 @@ def test_label_directions_hold_the_pull_of_the_residuals(model):
 
 @every_model
 @pytest.mark.parametrize("shape", [(30, 5), (5, 30)])
-def test_labels_use_the_rank_that_X_has_to_spare(model, shape):
+def test_labels_use_the_spare_rank_of_X(model, shape):
     rng = np.random.default_rng(0)
     X = np.outer(rng.standard_normal(shape[0]), rng.standard_normal(shape[1]))
     y = np.arange(shape[0]) % 2

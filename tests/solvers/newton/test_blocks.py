@@ -11,13 +11,13 @@ from superfactor.samples import Block
 from superfactor.solvers import newton
 
 SIZES = {"whole range": (60, 12), "growing subspace": (120, 80), "few samples": (12, 9)}
-# Labels count, and the optimum is beyond doubt: no other starts are compared.
+# The optimum is proven, so no other starts are compared.
 LAM = {"filter": 200.0, "feature": 2.0}
 every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def check(found, P, rank):
-    """A point of this rank whose value by the naive objective is the one told."""
+    """Check that the point has this rank, and that its naive objective is the reported one."""
     value = naive.lifted_objective(P, *lifted(P.model, found.factors))
     np.testing.assert_allclose(found.objective, value, rtol=1e-10)
     assert found.factors.components.shape == (P.X.shape[0], rank)
@@ -50,7 +50,7 @@ def test_blocks_have_the_objective_of_one(model, size, kappa, place, sparse, tmp
 
 
 class SomeCurvature(Options):
-    """Curvature from three of ten samples, however few there are."""
+    """Curvature from three of ten samples, for any number of samples."""
 
     def curvature_share(self, n_samples, columns, n_outputs):
         return 0.3
@@ -90,7 +90,7 @@ def test_beginning_with_some_of_the_samples_ends_at_the_same_optimum(model, kapp
 
 
 @every_model
-def test_codes_are_left_with_the_samples_where_nobody_wants_them(model):
+def test_codes_are_not_returned_unless_requested(model):
     problem, _ = example(model, 60, 12, 2, weighted=True, lam=5.0)
     full, bare = (newton.solve(in_blocks(problem, 5), 2, codes=codes) for codes in (True, False))
     assert bare.factors.codes is None
@@ -100,8 +100,8 @@ def test_codes_are_left_with_the_samples_where_nobody_wants_them(model):
 
 
 @every_model
-def test_every_solution_leaves_only_its_own_matrices_with_the_samples(model):
-    """What a search kept there goes with it; a hundred fits must not fill the memory."""
+def test_a_solution_keeps_only_its_own_matrices_with_the_samples(model):
+    """Matrices of a search are deleted with it; a hundred fits must not fill the memory."""
     problem, _ = example(model, 60, 12, 1, lam=0.05)
     blocks = in_blocks(problem, 3)
     for _ in range(3):

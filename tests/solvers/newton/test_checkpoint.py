@@ -1,4 +1,4 @@
-"""Checkpoints: what comes back, what is refused, and that a file is never half written."""
+"""Checkpoints: what is restored, which files raise errors, and that files are always complete."""
 
 import re
 import subprocess
@@ -37,11 +37,11 @@ def refused(text):
     return pytest.raises(ValueError, match=r"\Acheckpoint='[^\n]*" + text + r"[^\n]*\Z")
 
 
-# --- there and back ------------------------------------------------------------------------------
+# --- round trip ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["fit.npz", "fit"])
-def test_what_was_saved_comes_back(tmp_path, name):
+def test_a_saved_state_is_restored(tmp_path, name):
     path = tmp_path / name
     assert at(path).load() is None
     at(str(path)).save(lambda: STATE)
@@ -60,7 +60,7 @@ def test_nothing_is_pickled(tmp_path):
     assert not (tmp_path / "fit.npz").exists()
 
 
-def test_the_state_is_asked_for_only_when_it_is_time(tmp_path, monkeypatch):
+def test_the_state_is_computed_only_when_it_is_time(tmp_path, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     asked = []
@@ -95,13 +95,13 @@ def test_the_state_is_asked_for_only_when_it_is_time(tmp_path, monkeypatch):
     ],
     ids=["integer", "float", "tuple", "none", "missing", "two"],
 )
-def test_another_problem_is_named_by_what_differs(tmp_path, changes, text):
+def test_another_problem_raises_with_the_differences(tmp_path, changes, text):
     at(tmp_path / "fit.npz").save(lambda: STATE)
     with refused(text):
         at(tmp_path / "fit.npz", **changes).load()
 
 
-def test_rounding_makes_no_other_problem(tmp_path):
+def test_rounding_does_not_change_the_problem(tmp_path):
     at(tmp_path / "fit.npz", weights=[1.0, {"a": 2.0}]).save(lambda: STATE)
     near = at(
         tmp_path / "fit.npz",
@@ -127,7 +127,7 @@ def other_zip(path):
     ],
     ids=["empty", "text", "npz", "npy", "zip"],
 )
-def test_another_file_is_no_checkpoint(tmp_path, write):
+def test_another_file_is_not_a_checkpoint(tmp_path, write):
     path = tmp_path / "fit.npz"
     write(path)
     before = path.read_bytes()
@@ -137,7 +137,7 @@ def test_another_file_is_no_checkpoint(tmp_path, write):
 
 
 @pytest.mark.parametrize("part", [0.02, 0.9], ids=str)
-def test_a_file_cut_short_is_damaged(tmp_path, part):
+def test_a_truncated_file_is_damaged(tmp_path, part):
     path = tmp_path / "fit.npz"
     at(path).save(lambda: STATE)
     content = path.read_bytes()
@@ -146,7 +146,7 @@ def test_a_file_cut_short_is_damaged(tmp_path, part):
         at(path).load()
 
 
-def test_another_format_is_named(tmp_path, monkeypatch):
+def test_another_format_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "FORMAT", 2)
     at(tmp_path / "fit.npz").save(lambda: STATE)
     monkeypatch.undo()
@@ -154,7 +154,7 @@ def test_another_format_is_named(tmp_path, monkeypatch):
         at(tmp_path / "fit.npz").load()
 
 
-def test_a_bad_place_is_refused_before_the_fit(tmp_path, monkeypatch):
+def test_an_invalid_path_raises_before_the_fit(tmp_path, monkeypatch):
     with refused("there is no folder '.*missing'"):
         at(tmp_path / "missing" / "fit.npz")
     with refused("a folder; the name of a file is required"):
@@ -164,7 +164,7 @@ def test_a_bad_place_is_refused_before_the_fit(tmp_path, monkeypatch):
         at(tmp_path / "fit.npz")
 
 
-# --- never half written --------------------------------------------------------------------------
+# --- complete files ------------------------------------------------------------------------------
 
 
 def full_disk(file, **arrays):
@@ -172,7 +172,7 @@ def full_disk(file, **arrays):
     raise OSError(28, "No space left on device")
 
 
-def test_a_writing_that_fails_leaves_the_file_before_and_the_fit_alone(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file_and_the_fit_continues(tmp_path, monkeypatch):
     path = tmp_path / "fit.npz"
     at(path).save(lambda: STATE)
     before = path.read_bytes()
@@ -184,7 +184,7 @@ def test_a_writing_that_fails_leaves_the_file_before_and_the_fit_alone(tmp_path,
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_process_killed_while_it_writes_leaves_the_file_before(tmp_path):
+def test_a_process_killed_while_writing_keeps_the_old_file(tmp_path):
     path = tmp_path / "fit.npz"
     at(path).save(lambda: STATE)
     program = f"""

@@ -1,4 +1,4 @@
-"""Descent inside a subspace: downhill, to the lowest point there, in few steps, and away from saddles."""
+"""Descent inside a subspace: never uphill, to the lowest point, in few steps, and away from saddles."""
 
 import itertools
 import math
@@ -50,7 +50,7 @@ def lowest(problem, P, inside, restarts=3):
 @one_model_each
 @both_ways
 def test_never_uphill(model, case, options, seed=0):
-    """From points of no merit, at a ridge so weak that the landscape is not benign."""
+    """From random points, with a ridge so weak that there are several local minima."""
     given = {"seed": seed, "xi": 0.05, "lam": 1e-3, "options": options}
     problem, _ = example(model, 12, 7, **given, **CASES[case])
     inside = subspace(problem, 2)
@@ -71,7 +71,7 @@ def test_reaches_the_lowest_point_of_the_subspace(model, case, options):
     found = descend(inside, start, Stride.of(problem), Monitor(), 1e-12 * start.F)
     best = lowest(problem, P, inside)
     assert best + 1e-8 * abs(best) >= found.point.F
-    assert best - 1e-6 * abs(best) <= found.point.F  # nothing lower is there: the values mean the same
+    assert best - 1e-6 * abs(best) <= found.point.F  # the values are comparable
 
 
 @one_model_each
@@ -90,15 +90,15 @@ def test_few_newton_steps_on_a_well_conditioned_problem(model, case):
     left = values - found.point.F
     left = left[left > 1e-12 * first.F]
     slow = [b / a for a, b in itertools.pairwise(left)]
-    assert max(slow[1:], default=0.0) < 0.2  # no gradient method falls like this
+    assert max(slow[1:], default=0.0) < 0.2  # faster than a gradient method
     assert found.left <= 1e-13 * first.F
 
 
 # --- no minimum -------------------------------------------------------------------------------------
 
 
-def told_apart(model, lam, options, kappa=1):
-    """Classes that can be told apart: by X itself, or, of the feature model, by its free codes alone."""
+def separable(model, lam, options, kappa=1):
+    """Separable classes: by X, or in the feature model by its free codes."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, kappa + 1, 30)
     X = rng.standard_normal((30, 4))
@@ -111,9 +111,9 @@ def told_apart(model, lam, options, kappa=1):
 
 @both_ways
 @pytest.mark.parametrize("kappa", [1, 2])
-def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kappa):
-    """λ = 0: downhill for ever; not many steps after activations have grown huge."""
-    inside = subspace(told_apart("feature", 0.0, options, kappa), 1)
+def test_without_a_ridge_the_descent_ends_with_a_reason(options, kappa):
+    """λ = 0: F has no minimum; the descent ends a few steps after activations become large."""
+    inside = subspace(separable("feature", 0.0, options, kappa), 1)
     start, monitor, far = inside.polish(inside.leading(), max_iter=1), Monitor(), []
     found = descend(
         inside,
@@ -126,7 +126,7 @@ def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kap
     )
     assert monitor.stop_reason == NO_MINIMUM
     assert "lam=0" in NO_MINIMUM and "no minimum" in NO_MINIMUM
-    assert not far[0]  # it has only begun to grow
+    assert not far[0]  # activations are still small
     assert sum(far) <= 25
     assert len(monitor.history) <= 250
     assert found.point.F < start.F
@@ -134,8 +134,8 @@ def test_where_nothing_holds_coefficients_back_it_ends_and_says_why(options, kap
 
 @every_model
 @both_ways
-def test_any_ridge_is_a_minimum(model, options):
-    inside = subspace(told_apart(model, 1e-8, options), 2)
+def test_with_any_ridge_there_is_a_minimum(model, options):
+    inside = subspace(separable(model, 1e-8, options), 2)
     monitor = Monitor()
     start = inside.polish(inside.leading())
     descend(inside, start, Stride.of(inside.problem), monitor, 1e-9)
@@ -155,7 +155,7 @@ def at_the_labels(xi, options=WAYS["dense"]):
 @both_ways
 @pytest.mark.parametrize("xi", [0.05, 1.0])
 def test_a_saddle_is_left(xi, options):
-    """By symmetry it is stationary and a fixed point of the proximal step, but turning W goes down."""
+    """By symmetry it is stationary and a fixed point of the proximal step, but rotating W descends."""
     inside, stuck = at_the_labels(xi, options)
     stride = Stride.of(inside.problem)
     new, _ = proximal(inside, stuck, stride, Monitor())
@@ -173,7 +173,7 @@ def test_a_saddle_is_left(xi, options):
     assert pytest.approx(lowest_angle(xi), rel=1e-8) == end.F
 
 
-def test_no_direction_is_left_where_the_rank_is_that_of_the_subspace():
+def test_no_rotation_if_the_rank_is_that_of_the_subspace():
     problem, _ = example("filter", 14, 3, 1)
     inside = subspace(problem, 3)
     point = inside.polish(inside.leading())
@@ -185,7 +185,7 @@ def test_no_direction_is_left_where_the_rank_is_that_of_the_subspace():
 
 @pytest.mark.parametrize("start", [0.6, 0.3, 0.1, -0.1, -0.3])
 def test_what_is_left_after_a_good_step(start):
-    """F(x) = eˣ − x from near its lowest point, x = 0: known to a factor, without another step."""
+    """F(x) = eˣ − x near its minimum x = 0: estimated up to a factor, without another step."""
     step = -math.expm1(start) / math.exp(start)
     promised = math.expm1(start) ** 2 / math.exp(start) / 2
     fallen = math.exp(start) - start - (math.exp(start + step) - start - step)

@@ -1,4 +1,4 @@
-"""Equal problems: the same directions, the same starts, and the same value though nothing is proven."""
+"""Equal problems have the same directions, the same starts and the same value without a proof."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ class Data:
         )
 
     def equals(self):
-        """The same problem in other words."""
+        """Equal problems."""
         n, p = self.X.shape
         rng = np.random.default_rng(1)
         yield "samples in another order", self.rows(rng.permutation(n))
@@ -72,20 +72,20 @@ class Data:
             yield "the classes exchanged", self.changed(Y=1 - self.Y)
 
     def counted(self):
-        """Samples with weights, and the same samples so many times."""
+        """Samples with weights, and the same samples repeated."""
         count = np.arange(len(self.X)) % 3 + 1
         return self.changed(weight=count.astype(float)), self.rows(np.repeat(np.arange(len(count)), count))
 
 
 @every_model
-def test_directions_are_singular_and_labels_pull_along_theirs(model):
+def test_directions_are_singular_vectors_and_the_gradient_of_the_loss(model):
     data = Data("four classes", 0)
     inside = subspace(data.stated(model), 2)
     found = Directions.of(inside)
     D = found.data.T @ inside.D @ found.data
     np.testing.assert_allclose(D, np.diag(np.diag(D)), atol=1e-10)
     assert np.all(np.diff(np.diag(D)) <= 0) and found.data.shape[1] == 9
-    # Without factors class shares are predicted, and what is left of the labels pulls.
+    # Without factors the class shares are predicted; the gradient comes from the residuals.
     E = data.Y.mean(axis=0) - data.Y
     Phi = inside.basis.features.array()
     pulled = Phi.T @ E
@@ -99,7 +99,7 @@ def test_directions_are_singular_and_labels_pull_along_theirs(model):
 
 
 @every_model
-def test_near_is_near(model):
+def test_near_rotates_one_direction_by_the_angle(model):
     inside = subspace(Data("four classes", 0).stated(model), 2)
     point, found = inside.polish(inside.leading()), Directions.of(inside)
     for labels in (True, False):
@@ -120,7 +120,7 @@ def test_equal_problems_end_at_the_same_value(model, outcome):
     data = Data(outcome, 0)
     problem = data.stated(model, lam=1e-5)
     own = newton.solve(problem, 1)
-    assert own.searched is not None  # nothing is proven
+    assert own.searched is not None  # without a proof
     size = own.objective - subspace(problem, 1).pca_value
     for name, equal in data.equals():
         found = newton.solve(equal.stated(model, lam=1e-5), 1)
@@ -131,7 +131,7 @@ def test_equal_problems_end_at_the_same_value(model, outcome):
 
 @pytest.mark.parametrize(("outcome", "model"), [("two numbers", "filter"), ("two classes", "feature")])
 def test_thorough_is_never_above_auto(model, outcome):
-    """It begins with the same starts, and goes on."""
+    """It tries the same starts first, then more."""
     problem = Data(outcome, 0, n=10, p=6).stated(model, lam=1e-4)
     auto, thorough = (newton.solve(problem, 2, search=search) for search in ("auto", "thorough"))
     size = auto.objective - subspace(problem, 2).pca_value

@@ -38,7 +38,7 @@ def example(model, classes=2, n=40, p=90, seed=0, **given):
 
 
 @pytest.mark.parametrize(("model", "shape"), [("filter", (40, 90)), ("feature", (90, 20))])
-def test_restating_is_stating_anew(model, shape):
+def test_restating_equals_stating(model, shape):
     stated = example(model, n=shape[0], p=shape[1])
     first = stated(2.0, 3.0)
     again, fresh = first.restated(0.05, 0.7), stated(0.05, 0.7)
@@ -64,8 +64,8 @@ def test_a_path_ends_where_single_solves_end(model, classes):
         np.testing.assert_allclose(A, problem.model.lifted(alone.factors), atol=2e-3 * abs(A).max())
 
 
-def test_nothing_is_solved_before_it_is_asked_for():
-    """But the next one, where an answer is not proven."""
+def test_solutions_are_computed_lazily():
+    """Except for the next pair, if a solution is not proven optimal."""
     stated = example("filter", n=20, p=6)
     asked = []
 
@@ -87,7 +87,7 @@ WEAK_GRID = [(xi, lam) for xi in (1e-3, 0.1) for lam in LAMBDAS]
 
 
 @pytest.mark.parametrize(("model", "seed"), [("filter", 0), ("feature", 1)])
-def test_no_answer_is_above_what_its_neighbours_lead_to(model, seed):
+def test_no_solution_is_above_those_from_neighbours(model, seed):
     """The next in λ, and the same λ at the ξ before: their subspaces, with the best β and γ, are no lower."""
     problem = example(model, n=14, p=12, seed=seed)(1.0, 1.0)
     found = list(solve_path(problem, 2, WEAK_GRID, tol=1e-6, search="off"))
@@ -104,8 +104,8 @@ def test_no_answer_is_above_what_its_neighbours_lead_to(model, seed):
             assert found[i].objective <= inside.polish(W).F + goal
 
 
-def test_an_answer_is_found_from_a_lower_neighbour():
-    """The poor minimum of two features is left once a neighbour shows the way, and not for a higher one."""
+def test_a_lower_neighbour_improves_a_solution():
+    """The poor minimum of two features is left for a lower one of a neighbour, not for a higher one."""
     run = new_run()
     problem = of_two_features(0.05)
     state_ = begun(problem, 1, run)
@@ -119,7 +119,7 @@ def test_an_answer_is_found_from_a_lower_neighbour():
 # --- many classes ---------------------------------------------------------------------------------------
 
 
-def test_what_no_search_is_called():
+def test_an_unknown_search_raises():
     with pytest.raises(ValueError, match="search='hard': 'auto', 'off' or 'thorough'"):
         next(solve_path(example("filter")(1.0, 1.0), 2, [(1.0, 1.0)], search="hard"))
     with pytest.raises(ValueError, match="search='hard'"):

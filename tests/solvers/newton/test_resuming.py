@@ -14,30 +14,30 @@ from superfactor.solvers import newton
 from superfactor.solvers.newton.beginning import fingerprint, random_state, restore_random
 from superfactor.solvers.newton.checkpoint import Checkpoint
 
-# The package has a function of this name.
+# The package has a function with this name.
 module = importlib.import_module("superfactor.solvers.newton.solve")
 every_model = pytest.mark.parametrize("model", MODELS)
 either_range = pytest.mark.parametrize(("model", "options"), [("filter", GROWING), ("feature", None)])
 
 
 class Killed(BaseException):
-    """What no solver catches."""
+    """An exception that no solver catches."""
 
 
 def hard(model, options=None):
-    """Not proven at once: with other starts."""
+    """A problem that needs other starts."""
     return example(model, 20, 8, 1, xi=0.05, lam=1e-3, weighted=True, options=options)[0]
 
 
 @pytest.fixture
 def always(monkeypatch):
-    """Every state that is observed is written."""
+    """Write every observed state."""
     monkeypatch.setattr(module, "Checkpoint", functools.partial(Checkpoint, interval=0.0))
 
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The generator's states whenever other starts begin."""
+    """The generator's state each time other starts begin."""
     seen, original = [], module.other_starts
 
     def watched(state, run, effort):
@@ -50,7 +50,7 @@ def drawn(monkeypatch):
 
 @either_range
 @pytest.mark.parametrize("after", [1, 3])
-def test_a_stopped_fit_goes_on_to_the_same_objective(model, options, after, tmp_path, drawn):
+def test_a_stopped_fit_continues_to_the_same_objective(model, options, after, tmp_path, drawn):
     path = tmp_path / "fit.npz"
     whole = newton.solve(hard(model, options), 2, random_state=3)
     stopped = newton.solve(
@@ -61,13 +61,13 @@ def test_a_stopped_fit_goes_on_to_the_same_objective(model, options, after, tmp_
     assert resumed.converged
     assert resumed.objective == pytest.approx(whole.objective, rel=1e-8)
     assert stopped.objective >= resumed.objective * (1 - 1e-12)
-    # Other starts were due twice, and drew the same numbers.
+    # Other starts ran twice, with the same random numbers.
     assert len(drawn) == 2
     assert drawn[0] == drawn[1]
 
 
 @every_model
-def test_a_fit_killed_among_its_starts_goes_on_to_the_same_objective(model, tmp_path, drawn):
+def test_a_fit_killed_among_its_starts_continues_to_the_same_objective(model, tmp_path, drawn):
     path = tmp_path / "fit.npz"
     whole = newton.solve(hard(model), 2, random_state=3)
     iterations = []
@@ -98,7 +98,7 @@ def test_a_finished_fit_is_not_searched_again(model, tmp_path, drawn):
     np.testing.assert_allclose(np.abs(second.factors.components), np.abs(first.factors.components), atol=1e-4)
 
 
-# --- observers observe ------------------------------------------------------------------------------
+# --- observers --------------------------------------------------------------------------------------
 
 
 @either_range
@@ -125,7 +125,7 @@ def test_checkpoints_and_callbacks_change_nothing(model, options, tmp_path, alwa
 
 @every_model
 def test_the_file_always_holds_the_best_point_so_far(model, tmp_path, always, monkeypatch):
-    """Whenever the fit dies, what is in the file is no worse than what was there before."""
+    """At any moment the point in the file is at least as good as the one before."""
     path, values = tmp_path / "fit.npz", []
     save = Checkpoint.save
 
@@ -144,7 +144,7 @@ def test_the_file_always_holds_the_best_point_so_far(model, tmp_path, always, mo
 # --- what is written --------------------------------------------------------------------------------
 
 
-def test_generators_by_their_state():
+def test_generators_are_restored_by_their_state():
     rng, other = np.random.default_rng(1), np.random.default_rng(2)
     text = random_state(rng)
     expected = rng.standard_normal(3)
@@ -152,11 +152,11 @@ def test_generators_by_their_state():
     np.testing.assert_array_equal(other.standard_normal(3), expected)
     foreign = np.random.Generator(np.random.MT19937(0))
     before = str(foreign.bit_generator.state)
-    restore_random(foreign, text)  # another kind stays as it is
+    restore_random(foreign, text)  # another kind does not change
     assert str(foreign.bit_generator.state) == before
 
 
-def test_a_fingerprint_tells_problems_apart():
+def test_a_fingerprint_identifies_the_problem():
     rng = np.random.default_rng(0)
     X, y, C = rng.standard_normal((12, 5)), np.arange(12) % 2, rng.standard_normal((12, 1))
     plain = {"xi": 0.5, "lam": 0.3, "covariates": C}

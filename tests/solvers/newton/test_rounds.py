@@ -1,4 +1,4 @@
-"""Rounds: the bound on what lies outside, chains where it is large, and what a growing subspace reaches."""
+"""Rounds: the bound on what lies outside, chains where it is large, and the optimum of a growing subspace."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def settled(problem, rank=3, tol=1e-8):
-    """A state at the lowest point of its first subspace, what the full problem asks for there, its run."""
+    """A state at the lowest point of its first subspace, the residual of the full problem, its run."""
     run = new_run(tol)
     state_ = descended(begun(problem, rank, run), run, 1e-12)
     return state_, residual_of(state_), run
@@ -38,7 +38,7 @@ def residual_of(state_):
 
 @every_model
 @pytest.mark.parametrize("active", [[2], [0, 2]])
-def test_chains_are_added_only_where_they_are_asked_for(model, active):
+def test_chains_are_added_for_active_directions_only(model, active):
     first, found, _ = settled(growing(model))
     active = np.asarray(active)
     depth = np.ones(len(active), dtype=int)
@@ -53,8 +53,8 @@ def test_chains_are_added_only_where_they_are_asked_for(model, active):
     np.testing.assert_allclose(S.T @ S, np.eye(basis.size), atol=1e-12)
 
 
-def test_one_product_a_digit():
-    """Lengths grow with log₁₀ of bound/goal, and no chain is for what is below it."""
+def test_one_product_per_digit():
+    """Lengths grow with log₁₀ of bound/goal; bounds below the goal get no chain."""
     lengths = []
     for digits in range(1, 8):
         active, depth = chain_lengths(np.array([1.0]), 10.0**-digits, 1e30)
@@ -64,7 +64,7 @@ def test_one_product_a_digit():
     assert np.all(np.diff(lengths) <= 1)
     assert lengths[-1] == lengths[0] + 6
     assert chain_lengths(np.array([1.0]), 1e-30, 1e60)[1].max() <= 10
-    # A round aims at estimate^1.5: while the bound is large against what supervision can change, short.
+    # A round aims at estimate^1.5: chains are short while the bound is relatively large.
     assert chain_lengths(np.array([1e-2]), 1e-9, scale=1e-1)[1].tolist() == [1]
 
 
@@ -72,8 +72,8 @@ def test_one_product_a_digit():
 
 
 @every_model
-def test_a_basis_never_outgrows_its_room(model):
-    """Rounds with little room restart often and end at the same optimum."""
+def test_a_basis_never_exceeds_its_capacity(model):
+    """Rounds with a small capacity restart often and end at the same optimum."""
     problem = growing(model)
     run, ample = new_run(1e-9), new_run(1e-9)
     free = rounds(begun(problem, 3, ample), ample)
@@ -89,7 +89,7 @@ def test_a_basis_never_outgrows_its_room(model):
     assert pytest.approx(free.point.F, rel=1e-7) == end.point.F
 
 
-# --- what rounds reach ------------------------------------------------------------------------------
+# --- results of rounds ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("model", "tol"), [("filter", 1e-4), ("feature", 1e-8)])
@@ -113,7 +113,7 @@ def test_rounds_end_within_the_tolerance(model, tol):
 @pytest.mark.parametrize(
     "given", [{"kappa": 2, "sparse": True, "weighted": True}, {"kappa": 1, "loss": "probit", "sparse": True}]
 )
-def test_a_growing_subspace_finds_the_optimum_of_the_whole(model, given):
+def test_a_growing_subspace_finds_the_global_optimum(model, given):
     whole, grown = (
         example(model, 90, 70, lam=3.0, options=o, **given) for o in (Options(whole_range=100), GROWING)
     )

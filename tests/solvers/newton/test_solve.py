@@ -20,7 +20,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def check_solution(problem, found, P, rank):
-    """The factors are a point of this rank, and its value by the naive objective is the one told."""
+    """Check that the factors have this rank, and that their naive objective is the reported one."""
     point = lifted(P.model, found.factors)
     value = naive.lifted_objective(P, *point)
     np.testing.assert_allclose(found.objective, value, rtol=1e-9, atol=1e-12)
@@ -68,12 +68,12 @@ def test_reaches_the_optimum_of_algorithm_1(model, case):
 
 @pytest.mark.parametrize("xi", [0.005, 0.05, 1.0])
 def test_two_features_by_brute_force(xi):
-    """From where PCA is a saddle (below .007) to where it is the optimum."""
+    """From ξ where PCA is a saddle (below .007) to ξ where it is the optimum."""
     assert newton.solve(of_two_features(xi), 1).objective == pytest.approx(lowest_angle(xi), rel=1e-8)
 
 
 def test_a_poor_minimum_is_left():
-    """PCA looks at 3u only and sees nothing of the labels: a poor minimum, where plain descent stays."""
+    """PCA uses 3u only and ignores the labels: a poor local minimum, where plain descent stays."""
     best = lowest_angle(0.05)
     assert best == pytest.approx(8.919377, abs=1e-6)
     assert value_at_angle(0.05, 0.0) == pytest.approx(14.863, abs=1e-3)
@@ -88,7 +88,7 @@ def test_a_poor_minimum_is_left():
 
 
 def random_problem(seed):
-    """Any model, loss, size, weighting; λ down to 1e-4, where the landscape is not benign."""
+    """Any model, loss, size, weighting; λ down to 1e-4, where there are several local minima."""
     rng = np.random.default_rng(1000 + seed)
     loss = ("logistic", "probit", "squared")[rng.integers(3)]
     n, p = int(rng.integers(5, 15)), int(rng.integers(2, 8))
@@ -113,8 +113,8 @@ def test_random_restarts_find_nothing_lower(seed):
 
 @pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.parametrize("seed", range(2))
-def test_the_objective_never_rises(seed, options):
-    """Not by one digit, however many starts there are; and the answer is what the history ends with."""
+def test_the_objective_never_increases(seed, options):
+    """With any number of starts; the solution has the last value of the history."""
     problem, _, rank = random_problem(100 + seed)
     problem = replace(problem, options=options)
     found = newton.solve(problem, rank, search="off")
@@ -146,7 +146,7 @@ def test_limit_of_iterations(model):
 
 
 @every_model
-def test_callback_sees_every_iteration_and_can_stop(model):
+def test_the_callback_is_called_after_every_iteration_and_can_stop(model):
     problem, P = hard_problem(model)
     seen = []
 
@@ -162,11 +162,11 @@ def test_callback_sees_every_iteration_and_can_stop(model):
     check_solution(problem, found, P, 2)
 
 
-# --- data with nothing regular about them ------------------------------------------------------------
+# --- degenerate data ---------------------------------------------------------------------------------
 
 
 def degenerate():
-    """X (n, p) and a rank by what is special about them."""
+    """X (n, p) and a rank, by the kind of degeneracy."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 5))
     low = X[:, :2] @ rng.standard_normal((2, 5))
@@ -219,7 +219,7 @@ def test_separable_classes_without_or_nearly_without_a_ridge(model, lam):
     point = lifted(model, f)
     np.testing.assert_allclose(found.objective, naive.lifted_objective(P, *point), rtol=1e-6)
     best, floor = best_of(P, 2, 4), Factored(P, 2).floor
-    # The infimum may lie at infinity; what is left to gain must be nothing next to the whole.
+    # The infimum may be at infinity; the remaining decrease must be negligible.
     assert found.objective <= best + 1e-4 * (1 + abs(best))
     assert found.objective >= floor - 1e-9
 
@@ -238,8 +238,8 @@ def test_not_separable_without_a_ridge(model):
         assert found.converged
         assert found.objective <= best * (1 + 1e-6)
     else:
-        # The feature model can say anything of its own training samples: there is no minimum, however long
-        # one goes on, only reconstruction below; PCA and nothing said above.
+        # The feature model can fit its training samples exactly: there is no minimum. The infimum is the cost
+        # of reconstruction; PCA without labels is above it.
         assert not found.converged
         assert found.reason == NO_MINIMUM
         assert found.n_iter < 100
@@ -250,7 +250,7 @@ def test_not_separable_without_a_ridge(model):
 @every_model
 @pytest.mark.parametrize("unit", [1e-100, 1e50])
 def test_units_of_the_data_do_not_matter(model, unit):
-    """X·u with ξ/u² (filter: and λ·u²) is the same problem: the same activations."""
+    """X·u with ξ/u² (filter: and λ·u²) is the same problem with the same activations."""
     rng = np.random.default_rng(2)
     X, Y = rng.standard_normal((12, 6)), np.eye(3)[np.arange(12) % 3][:, 1:]
 

@@ -54,7 +54,7 @@ def same_span(V, W):
 
 
 def weak_ridge(seed, options=None):
-    """Small problems with λ from 1e-4 to 1e-2, where the landscape is not benign."""
+    """Small problems with λ from 1e-4 to 1e-2, where there are several local minima."""
     rng = np.random.default_rng(5000 + seed)
     loss = ("logistic", "logistic", "squared")[rng.integers(3)]
     n, p = int(rng.integers(8, 15)), int(rng.integers(3, 8))

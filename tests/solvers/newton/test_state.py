@@ -1,4 +1,4 @@
-"""A state is a value: whatever is made of it, it stays as it was."""
+"""A state is immutable."""
 
 from dataclasses import fields, replace
 
@@ -51,20 +51,20 @@ PHASES = {
 
 
 @every_model
-def test_every_phase_leaves_the_state_it_was_given(model):
+def test_no_phase_changes_the_state_it_gets(model):
     run = new_run()
     before = begun(growing(model, n=60, p=50), 2, run)
     first = seen(before)
     for phase, changed in PHASES.items():
         after = changed(before, run)
-        more = grown(after, run)  # and growth of what came of it
+        more = grown(after, run)  # and growth of the result
         assert more.basis.size >= after.basis.size
         for one, other in zip(first, seen(before), strict=True):
             np.testing.assert_array_equal(one, other, err_msg=phase)
 
 
 @every_model
-def test_a_held_point_outlives_the_basis(model):
+def test_a_held_point_does_not_depend_on_the_basis(model):
     run = new_run()
     state = descended(begun(growing(model, n=60, p=50), 2, run), run, 1e-8)
     held = state.held()
@@ -81,7 +81,7 @@ def test_a_held_point_outlives_the_basis(model):
     assert (back.left, back.reason, back.converged) == (state.left, state.reason, state.converged)
 
 
-# --- what is measured against what ----------------------------------------------------------------------
+# --- tolerances -----------------------------------------------------------------------------------------
 
 
 @every_model
@@ -94,7 +94,7 @@ def test_the_goal_is_relative_to_what_supervision_can_change(model):
     assert state.supervised == pytest.approx(state.point.F - floor, rel=1e-6)
     assert state.goal(1e-3) == pytest.approx(1e-3 * state.supervised)
     assert state.goal(0.0) == pytest.approx(16 * np.finfo(float).eps * state.point.F)
-    nothing = replace(state, floor=state.point.F)  # separable classes may send it to zero
+    nothing = replace(state, floor=state.point.F)  # as for separable classes
     alone = state.inside.without_factors.loss
     assert nothing.supervised == pytest.approx(1e-4 * alone)
     assert alone < problem.null_loss
