@@ -16,7 +16,7 @@ LOWEST_ROOMS := $(addprefix tests/,conformance datasets tables interpretation pl
   cli/test_start.py cli/test_fit.py cli/test_model_file.py cli/test_predict.py \
   estimators/test_columns.py estimators/test_ecosystem.py estimators/test_inputs.py estimators/test_rows.py \
   samples/test_array_api.py spectrum/test_rows.py report/test_writing.py distributed/test_partitions.py \
-  test_distribution.py test_extras.py test_package.py)
+  test_deprecated.py test_distribution.py test_extras.py test_package.py)
 
 # Text that people read. The words to avoid are in tools/words.txt.
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md docs/*.md src tests examples
