@@ -68,6 +68,14 @@ def test_tables_can_be_imported_from_datasets(name):
     assert name not in datasets.__all__
 
 
+def test_the_curvature_of_the_loss_has_its_old_name():
+    from superfactor import theory
+
+    with warns("superfactor.theory.bends", "superfactor.theory.loss_curvature"):
+        assert theory.bends is theory.loss_curvature
+    assert "bends" not in theory.__all__
+
+
 def test_readers_of_the_paper_name_their_place():
     message = r"^superfactor\.datasets\.load_mnist: it is reproduction\.data\.load_mnist since"
     with pytest.raises(ImportError, match=message):

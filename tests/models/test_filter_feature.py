@@ -183,7 +183,7 @@ def test_codings_code_new_samples(model):
 
 
 @every_model
-def test_bends_bound_the_curvature_in_A(model):
+def test_loss_curvature_bounds_the_curvature_in_A(model):
     """The eigenvalues of the loss's Hessian in [A, γ], without the ridge, lie within the bounds."""
     rng = np.random.default_rng(8)
     n, p, q = 12, 4, 2
@@ -193,6 +193,6 @@ def test_bends_bound_the_curvature_in_A(model):
     values = 2 * np.linalg.eigvalsh(Phi.T @ Phi)
     extremes = np.linalg.eigvalsh(np.hstack([X, C]).T @ np.hstack([X, C]))[[0, -1]]
     factor = np.linalg.norm(C, 2) ** 2
-    low, high = model_named(model).bends(alpha, tuple(extremes), factor)
+    low, high = model_named(model).loss_curvature(alpha, tuple(extremes), factor)
     assert low <= values[0] * (1 + 1e-12) + 1e-12
     assert values[-1] <= high * (1 + 1e-12)

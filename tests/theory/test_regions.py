@@ -19,7 +19,7 @@ from superfactor.theory import (
     profiled_lambda,
     theorem_constants,
 )
-from superfactor.theory.regions import admissible_pieces, bends
+from superfactor.theory.regions import admissible_pieces, loss_curvature
 
 ENDS = [(1.0, 2.5), (1.0, 2.99), (1.0, 3.0), (1.0, 10.0), (0.0, 1.0), (0.3, 0.3)]
 # Away from the borders, where < and ≤ would differ by rounding.
@@ -56,17 +56,17 @@ def test_without_ridge_the_main_texts_window():
     assert admissible_xi(0.0, 1.0, 2.4) == Interval(pytest.approx(0.4), 1.5)
     assert admissible_xi(0.0, 1.0, 3.0) is None
     # The feature model has low = 0: without ridge nothing is admissible.
-    assert admissible_xi(0.0, *bends("feature", 0.25)) is None
+    assert admissible_xi(0.0, *loss_curvature("feature", 0.25)) is None
 
 
 def test_feature_condition_with_covariates():
-    low, high = bends("feature", 0.25, covariate_factor=99.0)
+    low, high = loss_curvature("feature", 0.25, covariate_factor=99.0)
     assert (low, high) == (0.0, 25.0)
     interval = admissible_lambda(10.0, low, high)
     assert (interval.lower, interval.upper) == pytest.approx((6.25, 17.5))
     # Without the factor, as in the paper, λ = 5 would seem admissible.
     assert not is_admissible(10.0, 5.0, low, high)
-    assert is_admissible(10.0, 5.0, *bends("feature", 0.25))
+    assert is_admissible(10.0, 5.0, *loss_curvature("feature", 0.25))
 
 
 @pytest.mark.parametrize("low, high", ENDS)
@@ -111,7 +111,7 @@ def test_a_loss_with_curvature_of_its_own_can_carry_the_intercept():
         lambda: admissible_xi(-1.0, 0.0, 1.0),
         lambda: is_admissible(1.0, 1.0, 2.0, 1.0),
         lambda: profiled_lambda(0.0, math.inf),
-        lambda: bends("other", 0.25),
+        lambda: loss_curvature("other", 0.25),
     ],
 )
 def test_bad_arguments_raise(call):

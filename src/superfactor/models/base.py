@@ -226,7 +226,7 @@ class Model(ABC):
 
     # --- theory -----------------------------------------------------------------------------------------
 
-    def bends(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
+    def loss_curvature(self, alpha: Range, design: Range, covariate_factor: float) -> Range:
         """Return lower and upper bounds of the loss's part of the curvature (`superfactor.theory.regions`).
 
         From the curvature bounds α⁻ and α⁺ of the loss, the bounds (nδ⁻, nδ⁺) of ΦᵀΦ, Φ = [X, X'], and

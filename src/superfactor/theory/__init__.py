@@ -1,5 +1,8 @@
 """Proofs about a fit: its certificate, the constants of the theorem, admissible weights."""
 
+from typing import TYPE_CHECKING, Any
+
+from superfactor._deprecated import warn_deprecated
 from superfactor.theory.certificate import Certificate, certify
 from superfactor.theory.constants import TheoremConstants, theorem_constants
 from superfactor.theory.regions import (
@@ -8,8 +11,8 @@ from superfactor.theory.regions import (
     admissible_lambda,
     admissible_pieces,
     admissible_xi,
-    bends,
     is_admissible,
+    loss_curvature,
     problem_lambda,
     profiled_lambda,
 )
@@ -23,13 +26,23 @@ __all__ = [
     "admissible_lambda",
     "admissible_pieces",
     "admissible_xi",
-    "bends",
     "certify",
     "gradient_mapping",
     "is_admissible",
     "lifted_gradient",
+    "loss_curvature",
     "problem_lambda",
     "profiled_lambda",
     "stationarity",
     "theorem_constants",
 ]
+
+
+if not TYPE_CHECKING:  # type checkers report the old name
+
+    def __getattr__(name: str) -> Any:
+        """Return `loss_curvature` by its name in superfactor 1.0."""
+        if name == "bends":
+            warn_deprecated("superfactor.theory.bends", "superfactor.theory.loss_curvature")
+            return loss_curvature
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

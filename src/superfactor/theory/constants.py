@@ -163,7 +163,9 @@ def theorem_constants(
     >>> theorem_constants(problem, profiled=True)
     TheoremConstants(mu=1.0, L=1.25)
     """
-    low, high = loss_bends(problem, profiled=profiled, radius=radius, largest=largest, steepest=steepest)
+    low, high = problem_loss_curvature(
+        problem, profiled=profiled, radius=radius, largest=largest, steepest=steepest
+    )
     xi, lam = problem.users_weights
     if profiled:
         return TheoremConstants(mu=2 * lam + low, L=2 * lam + high)
@@ -171,7 +173,7 @@ def theorem_constants(
     return TheoremConstants(mu=min(2 * xi, 2 * min(ridges) + low), L=max(2 * xi, 2 * max(ridges) + high))
 
 
-def loss_bends(
+def problem_loss_curvature(
     problem: Problem,
     *,
     profiled: bool = False,

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from superfactor.models import model_named
 from superfactor.problem import Problem
-from superfactor.theory.constants import loss_bends
+from superfactor.theory.constants import problem_loss_curvature
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Interval:
         return self.lower < x < self.upper or (self.closed and x == self.lower < self.upper)
 
 
-def bends(
+def loss_curvature(
     model: str,
     alpha_high: float,
     *,
@@ -90,11 +90,11 @@ def bends(
 
     Examples
     --------
-    >>> from superfactor.theory import bends
-    >>> bends("filter", 0.25, alpha_low=0.1, design=(10.0, 40.0))
+    >>> from superfactor.theory import loss_curvature
+    >>> loss_curvature("filter", 0.25, alpha_low=0.1, design=(10.0, 40.0))
     (1.0, 10.0)
     """
-    return model_named(model).bends((alpha_low, alpha_high), design, covariate_factor)
+    return model_named(model).loss_curvature((alpha_low, alpha_high), design, covariate_factor)
 
 
 def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
@@ -105,7 +105,7 @@ def is_admissible(xi: float, lam: float, low: float, high: float) -> bool:
     xi, lam : float
         ξ and λ.
     low, high : float
-        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`loss_curvature`).
 
     Returns
     -------
@@ -130,7 +130,7 @@ def admissible_lambda(xi: float, low: float, high: float) -> Interval | None:
     xi : float
         ξ > 0.
     low, high : float
-        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`loss_curvature`).
 
     Returns
     -------
@@ -159,7 +159,7 @@ def admissible_xi(lam: float, low: float, high: float) -> Interval | None:
     lam : float
         λ ≥ 0.
     low, high : float
-        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`loss_curvature`).
 
     Returns
     -------
@@ -187,7 +187,7 @@ def profiled_lambda(low: float, high: float) -> Interval | None:
     Parameters
     ----------
     low, high : float
-        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`loss_curvature`).
 
     Returns
     -------
@@ -235,7 +235,7 @@ def problem_lambda(problem: Problem, *, profiled: bool = False, radius: float = 
     >>> problem_lambda(problem, profiled=True)
     Interval(lower=0.0625, upper=inf, closed=False)
     """
-    low, high = loss_bends(problem, profiled=profiled, radius=radius, any_lam=True)
+    low, high = problem_loss_curvature(problem, profiled=profiled, radius=radius, any_lam=True)
     if math.isinf(low) or math.isinf(high):
         return None
     if profiled:
@@ -293,7 +293,7 @@ def admissible_pieces(low: float, high: float) -> tuple[RegionPiece, RegionPiece
     Parameters
     ----------
     low, high : float
-        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`bends`).
+        Bounds of the loss's part of the curvature of the coefficients, next to 2λ (`loss_curvature`).
 
     Returns
     -------
