@@ -24,7 +24,7 @@ _REPRODUCTION = {
 if not TYPE_CHECKING:  # type checkers report the old names
 
     def __getattr__(name: str) -> Any:
-        """Return names that are in `superfactor.tables` now; raise an ImportError for names that were removed."""
+        """Return names of `superfactor.tables`; raise an ImportError for names that were removed."""
         if name in _TABLES:
             from superfactor import tables  # slower to import
 
@@ -32,7 +32,7 @@ if not TYPE_CHECKING:  # type checkers report the old names
             return getattr(tables, name)
         if name in _REPRODUCTION:
             raise ImportError(
-                f"superfactor.datasets.{name}: it is reproduction.data.{name} since superfactor 1.1, in a clone "
-                "of the repository"
+                f"superfactor.datasets.{name}: it is reproduction.data.{name} since superfactor 1.1, in a "
+                "clone of the repository"
             )
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
