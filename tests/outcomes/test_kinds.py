@@ -138,7 +138,7 @@ def test_repeated_measurements_are_one_observation():
     assert NUMBERS.as_units(y, rows, np.array([0, 1, 1, 0])).name == "samples"
 
 
-# --- rivals -------------------------------------------------------------------------------------------------
+# --- baselines ----------------------------------------------------------------------------------------------
 
 
 def test_ridge_of_numbers_equals_scikit_learn():

@@ -50,5 +50,5 @@ def test_searches_scores_and_tables_support_the_new_kind(ordered):
     assert (found.outcome, found.headline) == ("ordered", "steps")
     assert found.summary["steps"]["mean"] == pytest.approx(1 - found.summary["accuracy"]["mean"], abs=0.05)
     assert found.verdict.headline.startswith("Better than guessing: steps off 0.")
-    judged = external_scores(model.fit(X[::2], y[::2]), X[1::2], y[1::2])
-    assert judged.headline == "steps" and judged.verdict.grade == "better"
+    found = external_scores(model.fit(X[::2], y[::2]), X[1::2], y[1::2])
+    assert found.headline == "steps" and found.verdict.grade == "better"

@@ -11,24 +11,24 @@ def test_counts_equal_pandas():
     frame = pd.DataFrame(rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)])
     frame = frame.mask(rng.random(frame.shape) < 0.3)
     frame["d"] = np.nan
-    gaps = describe_gaps(frame)
+    missing = describe_gaps(frame)
     used = frame.drop(columns="d")
-    assert gaps.empty_columns == ["d"]
-    assert gaps.n_missing == used.isna().sum().sum()
-    assert gaps.share == used.isna().mean(axis=None)
-    np.testing.assert_allclose(gaps.row_shares, used.isna().mean(axis=1))
+    assert missing.empty_columns == ["d"]
+    assert missing.n_missing == used.isna().sum().sum()
+    assert missing.share == used.isna().mean(axis=None)
+    np.testing.assert_allclose(missing.row_shares, used.isna().mean(axis=1))
     above = used.isna().mean(axis=1) > 0.4
-    assert gaps.rows_above(0.4) == list(frame.index[above])
-    np.testing.assert_array_equal(gaps.keep, ~frame.isna().all())
+    assert missing.rows_above(0.4) == list(frame.index[above])
+    np.testing.assert_array_equal(missing.keep, ~frame.isna().all())
 
 
 def test_sentences():
     X = np.full((4, 12), 1.0)
     X[0, :7] = np.nan
     X[:, 11] = np.nan
-    gaps = describe_gaps(X, names=[f"g{j}" for j in range(12)], ids=list("ABCD"))
-    assert gaps
-    assert gaps.sentences() == [
+    missing = describe_gaps(X, names=[f"g{j}" for j in range(12)], ids=list("ABCD"))
+    assert missing
+    assert missing.sentences() == [
         "7 of 44 values are missing (16 %).",
         "1 column(s) without any value left out: g11.",
         "1 sample(s) with more than 50 % of their values missing: A.",
@@ -36,7 +36,7 @@ def test_sentences():
 
 
 def test_no_sentences_without_missing_values():
-    gaps = describe_gaps(np.ones((3, 2)))
-    assert not gaps
-    assert gaps.share == 0
-    assert gaps.sentences() == []
+    missing = describe_gaps(np.ones((3, 2)))
+    assert not missing
+    assert missing.share == 0
+    assert missing.sentences() == []

@@ -81,7 +81,7 @@ class Shard:
         return [list(islice(answers, len(loaded))) for loaded in self._loaded]
 
     def run(self, changes: Changes) -> None:
-        """What changes blocks, without a question."""
+        """Apply changes to the blocks without a query."""
         for block in self._samples.blocks:
             for change in changes:
                 change.to(block)

@@ -274,15 +274,15 @@ class Outcome(Reading):
     # --- evaluation ---------------------------------------------------------------------------------
 
     def settled(self, truth: Any) -> Outcome:
-        """The kind for judging samples of this truth (m, …): some figures have to know all of them."""
+        """Return the kind for evaluating samples of this truth (m, …); some metrics depend on all of them."""
         return self
 
     def within_folds(self, rows: Any, folds: Any) -> Any:
-        """Rows (n, k) as they can be looked at together, from folds (n,) that had a model each."""
+        """Return rows (n, k) of models of several folds (n,) in a form that can be compared across folds."""
         return rows
 
     def check_evaluable(self, model: Any) -> None:
-        """Raise a TypeError for a model that does not say what is judged."""
+        """Raise a TypeError for a model without the predictions that the metrics require."""
 
     @abstractmethod
     def rows(self, model: Any, X: Any, names: Any, **beside: Any) -> Any:

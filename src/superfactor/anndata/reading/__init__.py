@@ -1,1 +1,1 @@
-"""What is read of an AnnData: cells, numbers, the outcome, and whether X looks as it should."""
+"""Read from an AnnData: cells, the matrix and a check of it, and the outcome."""

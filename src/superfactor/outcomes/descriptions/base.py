@@ -48,9 +48,9 @@ class Description(ABC):
     #: Whether class weights and a positive class can be chosen.
     has_classes: ClassVar[bool] = False
     #: Explanation of the association of a single factor: its value without association.
-    alone_of_nothing: ClassVar[str] = "0.50 tells nothing apart"
+    alone_of_nothing: ClassVar[str] = "0.50 means no association"
     #: How factors must not be interpreted if the model is not shown to predict.
-    not_to_be_read: ClassVar[str] = "what goes with it"
+    not_to_be_read: ClassVar[str] = "related to it"
 
     @abstractmethod
     def samples(self, y: Any, names: Sequence[str]) -> list[str]:
@@ -69,7 +69,7 @@ class Description(ABC):
         """Describe what the coefficient of a factor changes, if there is one output."""
 
     #: Meaning of the direction of a factor, if there are several outputs.
-    direction: ClassVar[str] = "the target that moves most as the factor goes up"
+    direction: ClassVar[str] = "the target that changes most with a higher score"
 
     def restored(self, rows: Any) -> Any:
         """Convert predicted rows (n, k) that were stored in single precision."""

@@ -20,8 +20,8 @@ class ClassDescription(Description):
     lacking = "label"
     score = ("log-likelihood", "log-lik.", "log_likelihood")
     has_classes = True
-    not_to_be_read = "what tells the labels apart"
-    direction = "the class that gains most as the factor goes up, and down"
+    not_to_be_read = "related to the labels"
+    direction = "the class that becomes most likely with a higher score, and with a lower score"
 
     def samples(self, y: Any, names: Sequence[str]) -> list[str]:
         words = [f"{name}: {count:,}" for name, count in _counts(y).items()]

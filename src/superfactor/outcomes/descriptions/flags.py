@@ -15,8 +15,8 @@ class FlagDescription(Description):
 
     lacking = "label"
     score = ("log-likelihood", "log-lik.", "log_likelihood")
-    not_to_be_read = "what tells the labels apart"
-    direction = "the label that gains most as the factor goes up"
+    not_to_be_read = "related to the labels"
+    direction = "the label that changes most with a higher score"
 
     def samples(self, y: Any, names: Sequence[str]) -> list[str]:
         found = self.sample_facts(y, names)["labels"]

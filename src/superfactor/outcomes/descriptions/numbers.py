@@ -14,7 +14,7 @@ class NumberDescription(Description):
     """Description of measurements: one number per sample, or several."""
 
     score = ("R²", "R²", "r2")
-    alone_of_nothing = "0.00 goes with nothing"
+    alone_of_nothing = "0.00 means no association"
 
     def samples(self, y: Any, names: Sequence[str]) -> list[str]:
         return ["; ".join(f"{name}: {spread_words(values)}" for name, values in _named(y, names))]
