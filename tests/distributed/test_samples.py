@@ -93,7 +93,7 @@ class Search:
             new = np.sin(self.Z[:, -1:]) + X @ T
             (more,), gram = self.samples.make(Rows.further, self.tall.place, T)
             np.testing.assert_allclose(gram[0], new.T @ new, rtol=1e-12)
-            self.tall, self.Z = self.tall.beside(more), np.hstack([self.Z, new])
+            self.tall, self.Z = self.tall.with_columns(more), np.hstack([self.Z, new])
             del more
             if i % 2:
                 self.scale = float(i)

@@ -214,7 +214,7 @@ def test_stored_matrices_are_not_overwritten(problem):
     kept += samples.make(*asked)[0]
     before = [each.array() for each in kept]
     others = [samples.keep(Block.noise, 0, 2), *samples.make(*asked)[0]]
-    others.append(samples.nothing().beside(others[0]))
+    others.append(samples.nothing().with_columns(others[0]))
     for each, numbers in zip(kept, before, strict=True):
         np.testing.assert_array_equal(each.array(), numbers)
     assert len({each.place.key for each in (*kept, *others)}) == len(kept) + len(others)

@@ -62,7 +62,7 @@ def test_vectors(vectors):
     np.testing.assert_allclose(out.array(), R, atol=1e-12)
     np.testing.assert_allclose(cross, B.T @ R, atol=1e-11)
     np.testing.assert_allclose(gram, R.T @ R, atol=1e-11)
-    np.testing.assert_array_equal(a.beside(b).array(), np.hstack([A, B]))
+    np.testing.assert_array_equal(a.with_columns(b).array(), np.hstack([A, B]))
     triangle = a.triangle()
     np.testing.assert_allclose(triangle.T @ triangle, A.T @ A, atol=1e-12)
     np.testing.assert_array_equal(triangle, np.triu(triangle))
@@ -95,7 +95,7 @@ def test_a_dropped_handle_is_deleted_at_the_next_call(samples):
 
 def test_a_matrix_stays_while_any_of_its_handles_does(samples):
     a = kept(samples, numbers(2))
-    grown = a.beside(kept(samples, numbers(1, 1)))
+    grown = a.with_columns(kept(samples, numbers(1, 1)))
     assert grown.place.key == a.place.key
     del grown
     assert keys(samples) == {a.place.key}
@@ -104,7 +104,7 @@ def test_a_matrix_stays_while_any_of_its_handles_does(samples):
 
 def test_appended_columns_stay_when_their_original_is_deleted(samples):
     """Columns are appended before the call that deletes the original."""
-    grown = kept(samples, numbers(2)).beside(kept(samples, numbers(1, 1)))
+    grown = kept(samples, numbers(2)).with_columns(kept(samples, numbers(1, 1)))
     np.testing.assert_array_equal(grown.array(), np.hstack([numbers(2), numbers(1, 1)]))
     assert keys(samples) == {grown.place.key}
 
@@ -112,11 +112,11 @@ def test_appended_columns_stay_when_their_original_is_deleted(samples):
 def test_growing_from_an_older_prefix_copies(samples):
     A, B, C = numbers(2), numbers(1, 1), numbers(3, 2)
     first = kept(samples, A)
-    second = first.beside(kept(samples, B))
+    second = first.with_columns(kept(samples, B))
     assert first.place.key == second.place.key and len(keys(samples)) == 1  # without a copy
-    other = first.beside(kept(samples, C))
+    other = first.with_columns(kept(samples, C))
     assert other.place.key != second.place.key
-    more = other.beside(kept(samples, B))  # the copy grows on its own, without another one
+    more = other.with_columns(kept(samples, B))  # the copy grows on its own, without another one
     assert more.place.key == other.place.key
     expected = {first: A, second: np.hstack([A, B]), other: np.hstack([A, C]), more: np.hstack([A, C, B])}
     for handle, matrix in expected.items():
@@ -127,12 +127,12 @@ def test_growing_from_an_older_prefix_copies(samples):
 def test_growing_from_no_columns(samples):
     nothing, A, B = samples.nothing(), numbers(2), numbers(1, 1)
     assert nothing.array().shape == (N, 0)
-    a, b = nothing.beside(kept(samples, A)), nothing.beside(kept(samples, B))
+    a, b = nothing.with_columns(kept(samples, A)), nothing.with_columns(kept(samples, B))
     np.testing.assert_array_equal(a.array(), A)
     np.testing.assert_array_equal(b.array(), B)
     assert nothing.array().shape == (N, 0)
     assert nothing.inner(a).shape == (0, 2)
-    np.testing.assert_array_equal(b.beside(b).array(), np.hstack([B, B]))  # next to itself
+    np.testing.assert_array_equal(b.with_columns(b).array(), np.hstack([B, B]))  # next to itself
 
 
 def test_handles_of_the_same_numbers_elsewhere(samples):

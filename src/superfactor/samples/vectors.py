@@ -40,7 +40,7 @@ class Vectors(ABC):
         """Return R = T·B − S·C (C = 0 if None), SᵀR and RᵀR."""
 
     @abstractmethod
-    def beside(self, more: Self) -> Self:
+    def with_columns(self, more: Self) -> Self:
         """Return [T, more]."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Plain(Vectors):
         out = type(self)(values if C is None else values - S.values @ C)
         return out, S.inner(out), out.inner(out)
 
-    def beside(self, more: Self) -> Self:
+    def with_columns(self, more: Self) -> Self:
         return type(self)(namespace(self.values).concat([self.values, more.values], axis=1))
 
     def triangle(self) -> Array:
@@ -130,7 +130,7 @@ class Tall(Vectors):
         (out,), (cross, gram) = self.owner.make(Block.refined, self.place, B, S.place, C)
         return out, cross, gram
 
-    def beside(self, more: Tall) -> Tall:
+    def with_columns(self, more: Tall) -> Tall:
         """Return [T, more], without a copy if T is the whole stored matrix; the handle of T stays valid."""
         kept = self._kept
         if kept.place.columns != self.columns:  # another handle has added columns

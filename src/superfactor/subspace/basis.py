@@ -86,13 +86,13 @@ class Basis:
         xp = namespace(self.D)
         top = xp.concat([self.D, new.cross], axis=1)
         low = xp.concat([new.cross.T, new.corner], axis=1)
-        features = self.features.beside(new.features)
+        features = self.features.with_columns(new.features)
         # If the vectors are the features, they are stored once.
-        S = features if self.S is self.features else self.S.beside(T)
+        S = features if self.S is self.features else self.S.with_columns(T)
         basis = Basis(
             problem,
             S,
-            self.GS.beside(new.powers),
+            self.GS.with_columns(new.powers),
             xp.concat([top, low]),
             features,
             self._loadings(S, lambda: xp.concat([self.loadings, new.loadings], axis=1)),

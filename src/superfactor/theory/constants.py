@@ -191,7 +191,7 @@ def problem_loss_curvature(
     high = high if steepest is None else steepest
     alone = problem.n_covariates == 0
 
-    def beside() -> float:
+    def of_covariates() -> float:
         if profiled:
             return 0.0
         return largest_eigenvalue(problem.samples.sum(Block.covariate_gram))
@@ -203,7 +203,7 @@ def problem_loss_curvature(
 
     def of_data() -> tuple[float, float]:
         if largest is not None:
-            return 0.0, problem.largest_weight * largest * problem.scale**2 + beside()
+            return 0.0, problem.largest_weight * largest * problem.scale**2 + of_covariates()
         small = problem.compact.arrays()
         ridge = small.covariate_ridge * (0.0 if any_lam else 1.0)
         return design_extremes(
@@ -220,7 +220,7 @@ def problem_loss_curvature(
     def of_identity() -> tuple[float, float]:
         # The activations are [diag(1/√w), X'] times the unknowns: an identity with more columns.
         least = problem.smallest_weight if profiled and alone else 0.0
-        return least, problem.largest_weight + beside()
+        return least, problem.largest_weight + of_covariates()
 
     least, most = problem.model.phi(of_data, of_identity)
     upper = _times(high, most)
@@ -282,8 +282,8 @@ def design_extremes(
         return 0.0, _lanczos_bound(small, scale, q)
     xp, C = namespace(small.targets), small.covariates
     G = (_gram(small) if gram is None else cast(moved(gram, small.targets), small.targets)) * (scale * scale)
-    beside = bool(C.shape[1]) and (covariates or lower)
-    cross = small.pull(small.loss_weight * C) * scale if beside else C[:0, :]  # XᵀΩX' (N, q)
+    with_cross = bool(C.shape[1]) and (covariates or lower)
+    cross = small.pull(small.loss_weight * C) * scale if with_cross else C[:0, :]  # XᵀΩX' (N, q)
     if q:
         corner = C.T @ (small.loss_weight * C)
         G = xp.concat([xp.concat([G, cross], axis=1), xp.concat([cross.T, corner], axis=1)], axis=0)

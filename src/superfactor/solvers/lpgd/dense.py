@@ -206,7 +206,7 @@ def minimize(
     Returns
     -------
     solution : LowRankSolution
-        θ of rank at most r, γ, history and reason of the end.
+        A matrix θ of rank at most r, γ, history and reason of the end.
 
     Examples
     --------
