@@ -55,7 +55,7 @@ def test_page_and_facts_name_the_confounder(fitted):
     folder, done = fitted
     assert done.json["table"]["adjusted_for"] == ["batch"]
     page = (folder / "r.html").read_text()
-    assert "What confounders had of the factors" in page
+    assert "Confounders and the factors" in page
     again = folder / "again.html"
     done = superfactor("report", folder / "m.skops", folder / "t.csv", "--out", again)
     assert done.code == 0, done
@@ -68,7 +68,7 @@ def test_new_batches_and_none_at_all(fitted, tmp_path):
     new.to_csv(tmp_path / "new.csv", index=False)
     words = ("predict", folder / "m.skops", tmp_path / "new.csv", "--out", tmp_path / "p")
     done = superfactor(*words)
-    assert "'batch' is empty, or no level that was fitted, for 20 of 60 samples" in done.err
+    assert "'batch' is empty or an unknown level for 20 of 60 samples" in done.err
     assert "confounders" not in done.err  # said once
     found = pd.read_csv(tmp_path / "p").filter(like="probability").to_numpy()
     with pytest.warns(UserWarning, match="confounders"):
@@ -76,7 +76,7 @@ def test_new_batches_and_none_at_all(fitted, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-6)
     new.drop(columns="batch").to_csv(tmp_path / "new.csv", index=False)
     done = superfactor(*words)
-    assert "no column 'batch', for which the model is adjusted: nothing of it" in done.err
+    assert "no column 'batch', for which the model is adjusted: the features of all samples" in done.err
 
 
 @pytest.mark.filterwarnings("error:confounders")

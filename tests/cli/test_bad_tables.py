@@ -12,24 +12,28 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfacto
         (
             lambda d: d.assign(centre="Lyon", batch="b"),
             (),
-            "no numbers in columns 'centre', 'batch'; leave out with --drop, or say what they are with --id, "
+            "no numbers in columns 'centre', 'batch'; leave out with --drop, or give their role with --id, "
             "--covariates or --adjust",
         ),
         (
             lambda d: d.assign(status=["a"] * 38 + ["b"] * 2),
             (),
             "class 'b' has too few samples, 2; 3 are required of each class, 2 with --test-size 0; "
-            "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N",
+            "--drop-rare drops classes with fewer than 3 samples, --min-class N those with fewer than N",
         ),
-        (lambda d: d, ("--min-class", "21"), "two are required: leave out --min-class, or ask for fewer"),
-        (lambda d: d.drop(columns="status"), (), "--phenotype FILE is for labels in a file of their own"),
+        (
+            lambda d: d,
+            ("--min-class", "21"),
+            "two are required: leave out --min-class or use a smaller number",
+        ),
+        (lambda d: d.drop(columns="status"), (), "--phenotype FILE reads labels from a separate file"),
         (lambda d: d.rename(columns={"age": "Age"}), (), "--covariates: there is no column 'age'; did you"),
         (lambda d: d, ("--drop", "sex"), "column 'sex' is given both as --covariates and as --drop"),
         (lambda d: d.assign(batch="a b"), ("--adjust", "batch"), "--adjust batch: 'a b' for every sample"),
         (
             lambda d: d.assign(gene3=d["gene3"].where(d.index > 0)),
             ("--impute", "none"),
-            "numbers are required everywhere: --impute lowrank fills in, or leave out the sample",
+            "numbers are required everywhere: --impute lowrank fills it in, or leave out the sample",
         ),
         (lambda d: d.assign(**{f"gene{j}": 1.0 for j in range(12)}), (), "all zero after preprocessing"),
     ],
@@ -48,7 +52,7 @@ def test_notes_name_options(tmp_path):
     words = ("--target", "status", "--drop", "sex", *QUICK, "--out", tmp_path / "m.skops")
     assert superfactor("fit", tmp_path / "t.csv", *words).err == (
         "note: column 'chip no' looks like an identifier and is used as a feature: --drop 'chip no' leaves "
-        "it out, --id 'chip no' takes it for the samples' names\n"
+        "it out, --id 'chip no' uses it as sample names\n"
     )
 
 
@@ -62,7 +66,7 @@ def test_rank_too_large(rank, table, tmp_path):
 @pytest.mark.parametrize("size", ["1", "-0.1", "2"])
 def test_share_held_out(size, table, tmp_path):
     line = refused("fit", table, *roles(), *QUICK, "--test-size", size, "--out", tmp_path / "m")
-    assert f"--test-size {size}: from 0" in line
+    assert f"--test-size {size}: at least 0 and below 1" in line
 
 
 def test_share_too_small_to_hold_one_of_each_class(table, tmp_path):
@@ -79,7 +83,7 @@ def test_files(command, tmp_path):
     assert f"{tmp_path / 'a.csv'}: line 2 has 1 cells" in refused(*words)
 
 
-def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):
+def test_errors_are_one_line_for_any_column_names(tmp_path):
     data = cohort().rename(columns={"gene3": "a\nb"}).assign(**{"a\nb": "word"})
     data.to_csv(tmp_path / "t.csv", index=False)
     line = refused("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m")
@@ -92,7 +96,7 @@ def test_a_line_stays_one_line_whatever_columns_are_called(tmp_path):
     [
         ("nowhere/m.skops", "there is no folder"),
         (".", "a folder; the name of a file is required"),
-        ("table", "this would overwrite what is read"),
+        ("table", "this is an input file"),
     ],
     ids=["no-folder", "folder", "input"],
 )
@@ -123,7 +127,7 @@ def test_two_outputs_need_two_names(report, tmp_path, monkeypatch):
     os.symlink("same.x", "link.x")
     words = ("fit", "t.csv", *roles(), *QUICK, "--out", "same.x", "--report", report)
     line = refused(*words)
-    assert line == f"error: --report {report}: this would overwrite --out; two names are required\n"
+    assert line == f"error: --report {report}: this is also the file of --out; two names are required\n"
     assert sorted(os.listdir()) == ["link.x", "t.csv"]
 
 
@@ -134,7 +138,7 @@ def test_markers_are_not_overwritten(option, table, tmp_path):
     outputs = {"--out": tmp_path / "m.skops", option: markers}
     pairs = [w for pair in outputs.items() for w in pair]
     line = refused("fit", table, *roles(), *QUICK, "--markers", markers, *pairs)
-    assert line == f"error: {option} {markers}: this would overwrite what is read; another name is required\n"
+    assert line == f"error: {option} {markers}: this is an input file; another name is required\n"
     assert markers.read_text() == "gene0,known\n"
 
 
@@ -155,7 +159,7 @@ def test_inputs_of_a_model_are_not_overwritten(command, what, model, table, tmp_
     more = ("--markers", markers) if command == "report" else ()
     before = inputs[what].read_bytes()
     line = refused(command, model, table, *more, "--out", inputs[what])
-    assert "this would overwrite what is read" in line
+    assert "this is an input file" in line
     assert inputs[what].read_bytes() == before
 
 
@@ -163,7 +167,7 @@ def test_select_does_not_overwrite_the_table(tmp_path):
     path = tmp_path / "t.csv"
     cohort().to_csv(path, index=False)
     line = refused("select", path, *roles(), *SETTING, "--out", path)
-    assert "this would overwrite what is read" in line
+    assert "this is an input file" in line
 
 
 def test_markers_that_are_no_text(table, tmp_path):

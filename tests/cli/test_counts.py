@@ -57,7 +57,7 @@ def predicted(folder):
     return pd.read_csv(folder / "p.csv")["predicted"].to_numpy()
 
 
-def test_what_a_fit_tells(fitted):
+def test_output_of_a_fit(fitted):
     way, _, told = fitted
     assert told["table"]["outcome"] == told["nested"]["outcome"] == "counts"
     assert told["nested"]["headline"] == "d2"
@@ -70,7 +70,7 @@ def test_what_a_fit_tells(fitted):
         assert rivals["always the mean rate"]["mean_deviance"]["mean"] > 3
 
 
-def test_the_exposure_reaches_the_model_as_it_is(fitted):
+def test_the_exposure_is_not_scaled(fitted):
     way, folder, _ = fitted
     if way == "plain":
         return
@@ -111,7 +111,7 @@ def test_the_page_of_a_model_file(fitted):
     assert ("<dt>Exposure</dt><dd>hours: expected counts" in page) == (way != "plain")
 
 
-def test_the_screen_speaks_of_counts(tmp_path):
+def test_the_terminal_shows_counts(tmp_path):
     study().to_csv(tmp_path / "t.csv", index=False)
     more = ("--repeats", "1", "--cv", "3", "--out", tmp_path / "m.skops")
     done = superfactor("fit", tmp_path / "t.csv", *words("exposure"), *more)
@@ -123,7 +123,7 @@ def test_the_screen_speaks_of_counts(tmp_path):
     assert "accuracy" not in said and "class" not in said
 
 
-def test_the_file_knows_the_exposure(fitted):
+def test_the_file_stores_the_exposure(fitted):
     way, folder, _ = fitted
     assert saving.read(folder / "m.skops").about["exposure"] == (None if way == "plain" else "hours")
     if way == "plain":
@@ -137,7 +137,7 @@ def test_the_file_knows_the_exposure(fitted):
     assert "hours" in said
 
 
-def test_counts_that_are_no_classes_are_told_the_way(tmp_path):
+def test_counts_taken_as_classes_give_a_hint(tmp_path):
     table = study().drop(columns=["patient", "site"])
     table["visits"] %= 8
     table.loc[0, "visits"] = 8  # one sample of the last class

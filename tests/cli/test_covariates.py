@@ -28,7 +28,7 @@ from superfactor.cli.output.effect_tables import _with_interval
     ],
     ids=str,
 )
-def test_as_many_digits_as_it_takes(estimate, low, high, shown):
+def test_number_of_digits(estimate, low, high, shown):
     row = {"estimate": estimate, "low": low, "high": high, "estimate_per_sd": 1.618, "kind": "odds ratio"}
     assert _with_interval(row) == (shown, "1.62")
 
@@ -39,7 +39,7 @@ def test_a_fit_with_empty_ages(tmp_path):
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     middle = data["age"].median()
-    assert f"covariate 'age': empty cells take the median {middle:g}" in done.err
+    assert f"covariate 'age': empty cells are replaced by the median {middle:g}" in done.err
     assert f"age: missing vs median {middle:g}" in " ".join(done.out.split())
     done = superfactor("predict", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "p.csv")
     assert done.code == 0
@@ -51,8 +51,7 @@ def test_a_constant_is_noted_and_has_no_row(tmp_path):
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m.skops")
     done = superfactor(*words)
     assert (
-        done.err
-        == "note: covariate 'age' is the same for every sample that has an outcome: it says nothing\n"
+        done.err == "note: covariate 'age' is constant over the samples with an outcome and has no effect\n"
     )
     assert "sex: M vs F" in done.out and "age (per unit)" not in done.out
     assert "with 95 % interval" in done.out

@@ -1,4 +1,4 @@
-"""What a command does when nobody says otherwise is what Python does, but for one table in the docs."""
+"""The defaults of a command equal those of Python, except for one table in the docs."""
 
 import re
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_a_plain_table(tmp_path):
         assert train.tolist() == own[0].tolist() and test.tolist() == own[1].tolist()
 
 
-def test_the_table_of_the_docs_is_complete_and_has_no_row_too_many(tmp_path):
+def test_the_table_of_the_docs_is_complete(tmp_path):
     table = cohort().assign(batch=np.arange(len(cohort())) % 3)
     table.loc[3, "gene2"] = np.nan
     roles = {"covariates": ("age",), "drop": ("sex",)}
@@ -56,7 +56,7 @@ def test_the_table_of_the_docs_is_complete_and_has_no_row_too_many(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_code_of_the_docs_says_what_the_command_says(tmp_path, capsys):
+def test_the_code_of_the_docs_gives_the_output_of_the_command(tmp_path, capsys):
     table = cohort(n=40, p=6).drop(columns=["sex", "age", "patient"])
     table.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor(

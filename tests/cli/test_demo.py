@@ -53,7 +53,7 @@ def test_the_paragraph_for_a_paper_is_its_own(demo):
     assert samples.shape(" ".join(shown)) == samples.shape(html.unescape(made))
 
 
-def test_leaves_table_model_and_page(demo):
+def test_writes_table_model_and_page(demo):
     folder, _ = demo
     assert sorted(p.name for p in folder.iterdir()) == ["model.skops", "report.html", "t_cells.csv"]
     data = load_t_cells()
@@ -62,7 +62,7 @@ def test_leaves_table_model_and_page(demo):
     assert list(written.columns) == ["type", *data.features]
 
 
-def test_says_what_tells_the_cells_apart_and_beside_what(demo):
+def test_the_summary_names_genes_and_baselines(demo):
     words = " ".join(demo[1].split())
     ours, plain = (int(found) for found in re.findall(r"(?:T cells in|components reach) (\d+) %", words))
     assert ours > plain + 5
@@ -75,7 +75,7 @@ def test_says_what_tells_the_cells_apart_and_beside_what(demo):
     assert all(difference[gene] < 0 for gene in lower.split(", "))
 
 
-def test_what_it_leaves_can_be_used(demo, tmp_path):
+def test_its_files_can_be_used(demo, tmp_path):
     folder, _ = demo
     words = ("predict", folder / "model.skops", folder / "t_cells.csv", "--out", tmp_path / "p.csv")
     assert superfactor(*words).code == 0
@@ -83,6 +83,6 @@ def test_what_it_leaves_can_be_used(demo, tmp_path):
     assert (predicted == load_t_cells().y).mean() > 0.95
 
 
-def test_a_file_in_the_way(tmp_path):
+def test_a_file_with_the_name_of_the_folder(tmp_path):
     (tmp_path / "x").write_text("")
     assert "a file; the name of a folder is required" in refused("demo", "--out", tmp_path / "x")

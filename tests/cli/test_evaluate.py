@@ -30,7 +30,7 @@ def test_figures_are_those_of_the_model(model, other):
     assert told["notes"] == []
 
 
-def test_says_the_same_to_people(model, other):
+def test_the_terminal_shows_the_same(model, other):
     told = superfactor("evaluate", model, other, "--json").json
     done = superfactor("evaluate", model, other)
     assert done.code == 0, done
@@ -51,12 +51,10 @@ def test_shuffled_labels_are_not_better(model, other, tmp_path):
 
 def test_samples_of_the_fit_are_noted(model, table):
     done = superfactor("evaluate", model, table)
-    assert (
-        "note: 30 of 40 samples have the values or names of samples that the model was fitted to" in done.err
-    )
+    assert "note: 30 of 40 samples have the values or names of training samples" in done.err
 
 
-def test_refusals(model, other, tmp_path):
+def test_invalid_input(model, other, tmp_path):
     data = pd.read_csv(other)
     data.drop(columns="status").to_csv(tmp_path / "a.csv", index=False)
     assert "'status' with the outcome is missing" in refused("evaluate", model, tmp_path / "a.csv")
@@ -64,7 +62,7 @@ def test_refusals(model, other, tmp_path):
     data.to_csv(tmp_path / "b.csv", index=False)
     line = refused("evaluate", model, tmp_path / "b.csv")
     assert "'TUMOUR'" in line
-    assert "the model knows normal, tumoral" in line
+    assert "the classes of the model are normal, tumoral" in line
 
 
 def test_one_class_only(model, other, tmp_path):

@@ -73,7 +73,7 @@ def test_correlations_are_those_of_the_scores(kept):
                 assert feature["disagrees"] == (feature["correlation"] * feature["weight"] < 0)
 
 
-def test_the_screen_shows_both_and_marks_what_disagrees(kept):
+def test_the_terminal_shows_both_and_marks_opposite_signs(kept):
     folder, _ = kept
     model = saving.read(folder / "m.skops").model
     for by in ("correlation", "weight"):
@@ -94,7 +94,7 @@ def test_the_screen_shows_both_and_marks_what_disagrees(kept):
         assert any(line.startswith("* ") for line in lines) == top["disagrees"].any()
 
 
-def test_weights_first_for_those_who_ask(kept, table, tmp_path):
+def test_ranking_by_weight(kept, table, tmp_path):
     folder, _ = kept
     by_weight = superfactor("factors", folder / "m.skops", "--by", "weight", "--json").json
     expected = top_features(saving.read(folder / "m.skops").model, 5, by="weight")
@@ -112,7 +112,7 @@ def test_weights_first_for_those_who_ask(kept, table, tmp_path):
 # --- what a factor is good for ----------------------------------------------------------------------
 
 
-def test_roles_and_areas_are_those_of_samples_not_seen(kept):
+def test_roles_and_areas_use_held_out_samples(kept):
     folder, told = kept
     X, y = numbers(cohort())
     loaded = saving.read(folder / "m.skops")
@@ -129,12 +129,12 @@ def test_roles_and_areas_are_those_of_samples_not_seen(kept):
     np.testing.assert_allclose(loaded.about["out_of_fold"]["scores"], held.scores)
 
 
-def test_nothing_is_suggested_where_labels_mean_nothing(noise):
+def test_random_labels_suggest_nothing(noise):
     folder, done = noise
     assert done.code == 0, done
     for said in (done.out, superfactor("factors", folder / "m.skops").out):
         words = " ".join(said.split())
-        assert "Nothing was shown to predict 'status' on samples not seen" in words
+        assert "It is not shown that the factors predict 'status' in held-out samples" in words
         assert "Not shown to be better than guessing" in words
         assert "No feature was among the top" in words
         assert "predictive" not in words
@@ -152,13 +152,13 @@ def test_factors_that_add_nothing_to_the_covariates(tmp_path):
     words = ("fit", tmp_path / "t.csv", *roles(), *SETTING, "--repeats", "1", "--no-stable")
     said = " ".join(superfactor(*words, "--out", tmp_path / "m").out.split())
     assert "Better than guessing" in said
-    assert "The factors were not shown to say more of 'status' than the covariates do" in said
+    assert "It is not shown that the factors improve the prediction of 'status' from the covariates" in said
     told = superfactor("factors", tmp_path / "m", "--json").json
     assert told["verdict"]["adds"] is False
     assert {factor["role"] for factor in told["factors"]} <= {"not shown", "background"}
 
 
-def test_factors_shown_otherwise_than_when_they_were_measured(kept):
+def test_factors_in_another_rotation_or_class(kept):
     folder, told = kept
     other = superfactor("factors", folder / "m.skops", "--positive", "normal", "--json").json
     assert [factor["role"] for factor in other["factors"]] == ["predictive", "background"]
@@ -180,7 +180,7 @@ def test_several_classes(tmp_path):
             assert factor["direction"].split(", ")[0] in said
 
 
-def test_how_near_to_the_plain_methods(kept, noise):
+def test_comparison_with_plain_methods(kept, noise):
     folder, told = kept
     X, y = numbers(cohort())
     model = saving.read(folder / "m.skops").model
@@ -189,7 +189,7 @@ def test_how_near_to_the_plain_methods(kept, noise):
     assert told["nearness"]["variance_kept"] == pytest.approx(found.variance_kept)
     said = " ".join(superfactor("factors", folder / "m.skops").out.split())
     assert f"{found.statement}" in said[said.index("Better than guessing") :]
-    # Of a model that was not shown to predict, nobody says what predicts.
+    # A model that is not shown to predict is not compared with plain methods.
     assert "ridge regression;" not in " ".join(noise[1].out.split())
 
 
@@ -224,7 +224,7 @@ def test_stable_features_are_the_library_s(kept):
     assert "corr. 95 % of halves" in said
 
 
-def test_stability_stands_beside_shuffled_labels(kept):
+def test_stability_is_compared_with_shuffled_labels(kept):
     folder, told = kept
     for row in told["stability"]:
         assert 0 <= row["frequency_shuffled"] <= 1
@@ -239,13 +239,13 @@ def test_stability_stands_beside_shuffled_labels(kept):
         assert shown in lines
 
 
-def test_halves_are_left_out_where_they_would_take_long(table, tmp_path, monkeypatch):
+def test_slow_stable_features_are_omitted(table, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "MOST_SECONDS", 0)
     words = ("fit", table, *roles(), *SETTING, "--repeats", "0", "--out", tmp_path / "m", "--json")
     told = superfactor(*words).json
     assert told["stable_features"] is None
-    assert [note for note in told["notes"] if "--stable shows it" in note]
-    told = superfactor(*words, "--stable").json  # whoever asks has the time
+    assert [note for note in told["notes"] if "--stable computes them" in note]
+    told = superfactor(*words, "--stable").json  # no time limit if requested
     assert told["stable_features"]["n_pairs"] == 8
     told = superfactor(*words, "--no-stable").json
     assert told["stable_features"] is None
@@ -257,8 +257,8 @@ def test_too_few_samples_for_halves(tmp_path):
     words = ("fit", tmp_path / "t.csv", *PLAIN, "--rank", "7", "--repeats", "0", "--out", tmp_path / "m")
     done = superfactor(*words)
     assert done.code == 0, done
-    assert "note: no fits to halves of the samples" in done.err
-    assert "--stable: X: halves of 6 samples are too few for 7 factors" in refused(*words, "--stable")
+    assert "note: no stable features: " in done.err
+    assert "--stable: X: halves of 6 samples are too small for 7 factors" in refused(*words, "--stable")
 
 
 # --- all of it on disk ------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def read(path):
     return pd.read_csv(path, sep="\t" if ".tsv" in path.name else ",")
 
 
-def test_all_features_and_whether_they_return(kept, tmp_path):
+def test_table_of_all_features(kept, tmp_path):
     folder, _ = kept
     X, y = numbers(cohort())
     model = saving.read(folder / "m.skops").model
@@ -323,11 +323,11 @@ def test_factors_of_all_features(kept, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["f.xls", "f.json", "f.h5ad"])
-def test_formats_that_nobody_could_read(name, table, kept, tmp_path):
+def test_unsupported_formats(name, table, kept, tmp_path):
     words = ("fit", table, *roles(), *QUICK, "--out", tmp_path / "m")
     line = refused(*words, "--features-out", tmp_path / name)
-    assert f"--features-out {tmp_path / name}: tables are written as .csv" in line
-    assert "tables are written" in refused("factors", kept[0] / "m.skops", "--out", tmp_path / name)
+    assert f"--features-out {tmp_path / name}: a name that ends in .csv" in line
+    assert "a name that ends in" in refused("factors", kept[0] / "m.skops", "--out", tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -338,7 +338,7 @@ def test_predictions_as_parquet(model, table, tmp_path):
     pd.testing.assert_frame_equal(one, other, check_dtype=False)
 
 
-def test_the_other_class_up_turns_every_sign(kept):
+def test_the_other_positive_class_changes_every_sign(kept):
     folder, told = kept
     (up,) = told["factors"][0]["coef"]
     (other,) = set(pd.read_csv(folder / "t.csv")["status"].astype(str)) - {up}

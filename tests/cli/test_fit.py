@@ -18,7 +18,7 @@ def test_says_what_it_did(table, tmp_path):
     assert done.err == ""
     for words in (
         "40 (normal: 20, tumoral: 20)",
-        "30; the other 10 are held out",
+        "30 samples; the other 10 are held out",
         "12, standardized",
         "sex, age",
         "filter, rank 2, xi 0.1, lam 1",
@@ -86,16 +86,16 @@ def test_json_has_all_a_script_needs(table, tmp_path):
     assert told["scores"]["held_out"]["roc_auc"] > 0.5
 
 
-def test_quiet_says_nothing(table, tmp_path):
+def test_quiet_prints_nothing(table, tmp_path):
     done = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / "m.skops", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (tmp_path / "m.skops").stat().st_size > 0
 
 
-def test_all_samples_where_none_are_held_out(table, tmp_path):
+def test_all_samples_without_held_out_ones(table, tmp_path):
     done = superfactor("fit", table, *roles(), *QUICK, "--test-size", "0", "--out", tmp_path / "m.skops")
-    assert "all of them" in done.out
-    assert "optimistic, and nothing was measured" in " ".join(done.out.split())
+    assert "all samples" in done.out
+    assert "optimistic; there is no evaluation" in " ".join(done.out.split())
     assert len(saving.read(tmp_path / "m.skops").about["training_ids"]) == 40
 
 
@@ -221,7 +221,7 @@ def test_results_do_not_change_from_run_to_run(table, tmp_path):
     assert told[0] == told[1]
 
 
-def test_beside_saying_always_the_same(table, tmp_path):
+def test_comparison_with_the_most_frequent_class(table, tmp_path):
     done = superfactor("fit", table, *roles(), *QUICK, "--out", tmp_path / "m.skops", "--json")
     y = cohort()["status"].to_numpy(dtype=str)
     _, test = train_test_split(np.arange(40), test_size=0.25, stratify=y, random_state=0)
@@ -263,7 +263,7 @@ def test_odds_ratios_of_covariates(tmp_path):
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_covariates_beside_many_features_are_estimated_out_of_fold(tmp_path):
+def test_covariates_with_many_features_are_estimated_out_of_fold(tmp_path):
     data, out = cohort(), tmp_path / "m.skops"
     data.to_csv(tmp_path / "t.csv", index=False)
     words = ("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", out)
@@ -275,7 +275,7 @@ def test_covariates_beside_many_features_are_estimated_out_of_fold(tmp_path):
     table = covariate_effects(read.model, X, data["status"], out_of_fold=held)
     np.testing.assert_allclose([row["estimate"] for row in found], table["estimate"])
     shown = " ".join(superfactor(*words).out.split())
-    assert "of tumoral against normal beside out-of-fold factors, with 95 % interval" in shown
+    assert "of tumoral against normal, adjusted for out-of-fold factors, with 95 % interval" in shown
 
 
 def test_covariates_of_several_classes_and_of_the_feature_model(tmp_path):
@@ -289,7 +289,7 @@ def test_covariates_of_several_classes_and_of_the_feature_model(tmp_path):
     assert " to " not in next(x for x in done.out.splitlines() if x.startswith("age (per unit)"))
 
 
-def test_factors_that_predict_come_first_and_the_rest_is_background(table, tmp_path):
+def test_predictive_factors_come_first(table, tmp_path):
     words = ("fit", table, *roles(), *QUICK, "--out", tmp_path / "m")
     told = superfactor(*words, "--stability", "2", "--json").json
     assert [factor["role"] for factor in told["factors"]] == ["predictive", "background"]

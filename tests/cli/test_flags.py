@@ -60,7 +60,7 @@ def test_stored_probabilities_come_back_as_they_were(fitted):
     assert np.ptp(found.sum(axis=1)) > 0.5  # each label has a probability of its own
 
 
-def test_the_screen_and_the_page_speak_of_labels(fitted):
+def test_terminal_and_page_show_labels(fitted):
     folder, said = fitted
     assert all(name in said for name in FLAGS)
     done = superfactor("report", folder / "m.skops", folder / "first.csv", "--out", folder / "r.html")

@@ -1,4 +1,4 @@
-"""Labels in a file of their own, features in several: joined by names, and nobody is lost in silence."""
+"""Labels in a separate file, features in several files: joined by names, with notes on unmatched samples."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ def files(tmp_path_factory):
     return folder
 
 
-def test_labels_in_a_file_of_their_own(files, tmp_path):
+def test_labels_in_a_separate_file(files, tmp_path):
     cohort().drop(index=5).to_csv(tmp_path / "t.csv", index=False)
     words = (*ROLES, *ALL, "--out", tmp_path / "m.skops", "--json")
     plain = superfactor("fit", tmp_path / "t.csv", *words)

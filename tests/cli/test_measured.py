@@ -49,12 +49,12 @@ def test_terminal_and_json_say_the_same(measured):
 
 def test_the_model_is_fitted_to_all_samples(measured):
     done, told, out = measured
-    assert "fitted to all of them" in " ".join(done.out.split())
+    assert "fitted to all samples" in " ".join(done.out.split())
     assert len(saving.read(out).about["training_ids"]) == 40
     assert told["scores"]["held_out"] is None
 
 
-def test_noise_is_called_noise(tmp_path):
+def test_noise_is_not_shown_to_predict(tmp_path):
     data = cohort(seed=3).drop(columns=["sex", "age"])
     data["status"] = np.random.default_rng(1).permutation(data["status"])
     data.to_csv(tmp_path / "t.csv", index=False)
@@ -66,7 +66,7 @@ def test_noise_is_called_noise(tmp_path):
     assert "Try: more samples" in said
 
 
-def test_unequal_classes_are_judged_by_balanced_accuracy(tmp_path):
+def test_unequal_classes_use_balanced_accuracy(tmp_path):
     data = cohort(n=60)
     data = data[(data["status"] == "normal") | (data.index < 24)]
     data.to_csv(tmp_path / "t.csv", index=False)
@@ -75,7 +75,7 @@ def test_unequal_classes_are_judged_by_balanced_accuracy(tmp_path):
     assert "balanced accuracy" in told.json["verdict"]["headline"]
 
 
-def test_two_samples_of_a_class_are_too_few_for_anything(tmp_path):
+def test_two_samples_of_a_class_are_too_few(tmp_path):
     data = cohort()
     data = data[(data["status"] == "normal") | (data.index < 4)]
     data.to_csv(tmp_path / "t.csv", index=False)
@@ -94,7 +94,7 @@ class TestGroups:
         data.to_csv(tmp_path / "visits.csv", index=False)
         return tmp_path / "visits.csv"
 
-    def test_repeated_measures_teach_nothing(self, visits, tmp_path):
+    def test_repeated_measures_do_not_leak(self, visits, tmp_path):
         words = ("fit", visits, "--target", "status", "--rank", "2", "--xi", "0.001", "--lam", "0.001")
         words += ("--repeats", "1", "--no-stable", "--out", tmp_path / "m", "--json")
         apart = superfactor(*words, "--id", "patient").json
@@ -107,7 +107,7 @@ class TestGroups:
         assert "given both as --drop and as --group" in line
 
     @pytest.mark.parametrize("size", [0.4, 0.7])
-    def test_as_large_a_share_of_the_groups_as_asked(self, visits, tmp_path, size):
+    def test_the_requested_share_of_groups(self, visits, tmp_path, size):
         words = ("fit", visits, "--target", "status", "--group", "patient", *ALL)
         told = superfactor(*words, "--test-size", str(size), "--out", tmp_path / "m", "--json").json
         assert told["scores"]["held_out"]["samples"] / 60 == pytest.approx(size, abs=0.1)
@@ -131,10 +131,10 @@ class TestGroups:
 
 def test_repeats_that_are_no_number(table, tmp_path):
     words = ("fit", table, *roles(), "--repeats", "few", "--out", tmp_path / "m")
-    assert "--repeats few: auto or a whole number from 0" in refused(*words)
+    assert "--repeats few: auto or an integer of at least 0" in refused(*words)
 
 
-def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
+def test_ctrl_c_prints_one_line(table, tmp_path, monkeypatch):
     from superfactor.selection.judging import outer
 
     def interrupted(*args, **options):
@@ -146,6 +146,6 @@ def test_ctrl_c_ends_in_one_line(table, tmp_path, monkeypatch):
     assert not (tmp_path / "m").exists()
 
 
-def test_permutations_need_something_to_compare(table, tmp_path):
+def test_permutations_require_nested_scores(table, tmp_path):
     line = refused("fit", table, *roles(), "--repeats", "0", "--permutations", "20", "--out", tmp_path / "m")
     assert "--permutations needs nested cross-validation" in line

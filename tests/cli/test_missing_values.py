@@ -46,7 +46,7 @@ def test_the_model_is_that_of_the_imputer_before_it(fitted):
     assert done.json["certificate"]["objective"] == pytest.approx(model[-1].objective_, rel=1e-9)
 
 
-def test_what_is_said(fitted):
+def test_output_with_missing_values(fitted):
     folder, done, shown = fitted
     told = done.json["table"]["missing"]
     data = holes(cohort())[[g for g in GENES if g != "gene5"]]
@@ -57,11 +57,11 @@ def test_what_is_said(fitted):
     assert "note: 1 feature without any value left out: 'gene5'" in shown.err
     assert "of the values are missing and filled in by a low-rank fit" in shown.err
     assert "1 of 40 samples miss more than half of the features: 'P007'" in shown.err
-    assert "Optimality (of the table with its gaps filled in): " in " ".join(shown.out.split())
+    assert "Optimality (for the table with imputed values): " in " ".join(shown.out.split())
     page = (folder / "r.html").read_text()
     assert "values are missing and filled in" not in page  # as a note: the page has its own words
     assert f"{data.isna().to_numpy().sum()} of 440 values" in page
-    assert page.count("about the table with its gaps filled in") == 2  # Result and Convergence
+    assert page.count("refers to the table with imputed missing values") == 2  # Result and Convergence
     assert "1 feature without any value left out" in page
 
 

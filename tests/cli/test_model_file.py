@@ -10,7 +10,7 @@ import superfactor as package
 from superfactor import saving
 
 
-def test_tells_how_it_came_about(model, table):
+def test_metadata(model, table):
     about = saving.read(model).about
     assert about["features"].tolist() == [f"gene{j}" for j in range(12)]
     assert about["classes"] == ["normal", "tumoral"]
@@ -49,8 +49,8 @@ def test_other_versions_are_noted(model, table, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("text", "not a superfactor model (File is not a zip file); a file that superfactor fit wrote"),
-        ("system", "types that are not superfactor's: os.system; a file that superfactor fit wrote"),
+        ("text", "not a superfactor model (File is not a zip file); a file written by superfactor fit"),
+        ("system", "types that are not superfactor's: os.system; a file written by superfactor fit"),
     ],
 )
 def test_foreign_files_are_refused(name, message, model, table, tmp_path):
@@ -61,15 +61,15 @@ def test_foreign_files_are_refused(name, message, model, table, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_commands_need_what_a_fit_records(table, tmp_path):
+def test_commands_require_the_metadata_of_a_fit(table, tmp_path):
     model, y = MODELS["filter"]
     package.save(model.fit(np.eye(len(y)), y), tmp_path / "m")
     line = refused("factors", tmp_path / "m")
-    assert "saved from Python, without what superfactor fit records besides" in line
+    assert "saved from Python, without the metadata of superfactor fit" in line
 
 
 @pytest.mark.parametrize("command", ["predict", "factors"])
-def test_a_model_of_1_0_has_to_be_fitted_again(command, table, tmp_path):
+def test_a_model_of_1_0_must_be_fitted_again(command, table, tmp_path):
     words = [command, OLD, *([table] if command != "factors" else []), "--out", tmp_path / "out"]
     line = refused(*words)
     assert line.startswith(f"error: {OLD}: saved by superfactor 1.0.0, without the correlations")

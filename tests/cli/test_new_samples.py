@@ -24,7 +24,7 @@ def predict(model, tmp_path):
 # --- names ------------------------------------------------------------------------------------------
 
 
-def test_names_that_the_table_has_for_its_samples(tmp_path):
+def test_names_of_samples(tmp_path):
     anndata = pytest.importorskip("anndata")
     data = cohort().rename(columns={"patient": "samples", "status": "type"})
     data = data[["samples", "type", *GENES]]
@@ -47,7 +47,7 @@ def test_names_that_the_table_has_for_its_samples(tmp_path):
 def test_names_that_occur_twice(predict):
     found, said = predict(NEW.assign(patient=["Q0", "Q0", *NEW["patient"][2:]]))
     assert len(found) == 40
-    assert "1 name of a sample occurs more than once: 'Q0'; predictions are in the order" in said
+    assert "1 sample name occurs more than once: 'Q0'; predictions are in the order" in said
 
 
 # --- labels -----------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_labels_of_another_column_and_spelling(model, tmp_path):
     assert told["summary"] == same["summary"]
 
 
-def test_labels_that_are_known_by_now(tmp_path):
+def test_labels_of_formerly_unlabeled_samples(tmp_path):
     data = cohort().drop(columns=["sex", "age"])
     data.assign(status=data["status"].where(data.index > 9)).to_csv(tmp_path / "t.csv", index=False)
     words = ("--target", "status", "--id", "patient", *ALL, "--out", tmp_path / "m")
@@ -77,4 +77,4 @@ def test_labels_that_are_known_by_now(tmp_path):
     data.to_csv(tmp_path / "new.csv", index=False)
     told = superfactor("evaluate", tmp_path / "m", tmp_path / "new.csv", "--json").json
     assert told["samples"] == 10
-    assert any("10 of these 10 samples shaped the factors" in note for note in told["notes"])
+    assert any("10 of these 10 samples contributed to the factors" in note for note in told["notes"])

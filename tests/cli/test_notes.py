@@ -31,20 +31,23 @@ def notes(*words):
 def test_batches_of_one_sample(fit):
     data = cohort().assign(batch=["A", "B", "C"] + ["A", "B"] * 18 + ["D"])
     said = notes(*fit(data, "--adjust", "batch"))
-    assert "--adjust batch: one sample only of 'C', 'D'" in said
+    assert "--adjust batch: only one sample of 'C', 'D'" in said
 
 
 @pytest.mark.parametrize("word", ["unknown", "?", "n.a.", "Missing"])
-def test_labels_that_look_like_none(word, fit):
+def test_labels_that_look_like_missing_values(word, fit):
     data = cohort()
     data.loc[:3, "status"] = word
     words = fit(data)
     said = notes(*words)
-    assert f"the label {word!r} of 4 samples is a class, and looks like none: --unlabeled" in said
+    assert (
+        f"the label {word!r} of 4 samples is taken as a class, but looks like a missing label: --unlabeled"
+        in said
+    )
     assert "looks like none" not in notes(*words, "--unlabeled", word)
 
 
-def test_zeros_that_are_written_out(tmp_path):
+def test_sparse_values_that_become_dense(tmp_path):
     anndata = pytest.importorskip("anndata")
     data = cohort()
     X = np.maximum(data[GENES].to_numpy(), 0)
@@ -54,15 +57,13 @@ def test_zeros_that_are_written_out(tmp_path):
     made.write_h5ad(tmp_path / "t.h5ad")
     words = ("fit", tmp_path / "t.h5ad", "--target", "status", *ALL, "--out", tmp_path / "m.skops")
     assert "sparse" not in notes(*words)
-    assert "sparse values were adjusted: their zeros are written out, 1 MB" in notes(
-        *words, "--adjust", "batch"
-    )
+    assert "sparse values were adjusted, and are now dense: 1 MB" in notes(*words, "--adjust", "batch")
     data[["patient", "age"]].rename(columns={"patient": ""}).to_csv(tmp_path / "b.csv", index=False)
     said = notes(*words, "--block", f"other={tmp_path / 'b.csv'}")
-    assert "their zeros are written out, 1 MB" in said
+    assert "and are now dense: 1 MB" in said
 
 
-def test_what_was_filled_in_is_beside_each_prediction(fit, tmp_path):
+def test_predictions_have_the_share_of_imputed_values(fit, tmp_path):
     data = cohort()
     data.loc[0, GENES[:9]] = np.nan
     data.loc[1, GENES[0]] = np.nan
@@ -83,7 +84,7 @@ def test_what_was_filled_in_is_beside_each_prediction(fit, tmp_path):
 # --- errors -----------------------------------------------------------------------------------------
 
 
-def test_names_of_two_files_that_are_not_alike(tmp_path):
+def test_names_that_differ_between_files(tmp_path):
     data = cohort()
     data[["patient", *GENES]].rename(columns={"patient": ""}).to_csv(tmp_path / "g.csv", index=False)
     data.assign(patient=data["patient"].str.lower())[["patient", "status"]].to_csv(
@@ -96,24 +97,24 @@ def test_names_of_two_files_that_are_not_alike(tmp_path):
     assert "--id" in line
 
 
-def test_another_sheet_was_meant(tmp_path):
+def test_a_hint_at_another_sheet(tmp_path):
     pytest.importorskip("openpyxl")
     with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
         pd.DataFrame({"about": ["nothing"]}).to_excel(book, sheet_name="Cover", index=False)
         cohort().to_excel(book, sheet_name="Values", index=False)
     words = ("fit", tmp_path / "t.xlsx", *ROLES, *ALL, "--out", tmp_path / "m.skops")
     line = refused(*words)
-    assert "sheet 'Cover' was read, not Values: --sheet names another" in line
+    assert "sheet 'Cover' was read, not Values; --sheet selects another" in line
     done = superfactor(*words, "--sheet", "values")
     assert done.code == 0, done
     cohort().to_csv(tmp_path / "t.csv", index=False)
     fit = ("fit", tmp_path / "t.csv", *ROLES, *ALL, "--out", tmp_path / "m.skops")
     assert superfactor(*fit).code == 0
     line = refused("predict", tmp_path / "m.skops", tmp_path / "t.xlsx", "--out", tmp_path / "p")
-    assert "sheet 'Cover' was read, not Values: --sheet names another" in line
+    assert "sheet 'Cover' was read, not Values; --sheet selects another" in line
 
 
-def test_classes_that_are_all_rare(fit):
+def test_only_rare_classes(fit):
     words = fit(cohort())
     assert "no class has 100 samples or more" in refused(*words, "--min-class", "100")
-    assert "--min-class 0: a whole number from 1 is required" in refused(*words, "--min-class", "0")
+    assert "--min-class 0: an integer of at least 1 is required" in refused(*words, "--min-class", "0")

@@ -50,7 +50,7 @@ def fitted(request, tmp_path_factory):
     return request.param, folder, done.json
 
 
-def test_what_a_fit_tells(fitted):
+def test_output_of_a_fit(fitted):
     kind, _, told = fitted
     assert told["nested"]["headline"] == HEADLINE[kind] and told["verdict"]["grade"] == "better"
     assert told["table"]["outcome"] == {"several": "numbers"}.get(kind, kind)
@@ -131,15 +131,15 @@ def test_factors_of_a_saved_model(fitted):
     assert done.code == 0, done
     words = {
         "numbers": "change of dose per standard",
-        "several": "the target that moves",
+        "several": "the target that changes",
         "times": "log hazard",
     }
     assert words[kind] in done.out
     said = refused("factors", folder / "m.skops", "--positive", "living")
-    assert "has no classes, one of which could be up; leave it out" in said
+    assert "has no classes; leave the option out" in said
 
 
-def test_what_another_reading_needs_is_in_the_file(fitted):
+def test_the_file_stores_how_the_table_is_read(fitted):
     kind, folder, _ = fitted
     about = saving.read(folder / "m.skops").about
     names = {"numbers": ["dose"], "several": ["dose", "score"], "times": ["days", "status"]}
@@ -173,7 +173,7 @@ def test_samples_without_a_number_are_predicted(tmp_path):
     assert np.corrcoef(found["predicted"], study()["dose"][:5])[0, 1] > 0.8
 
 
-def test_a_target_that_hardly_counts_is_noted(tmp_path):
+def test_a_target_with_few_events_is_noted(tmp_path):
     table = study().drop(columns=["status", "days"])
     (table.assign(score=table["score"] / 100)).to_csv(tmp_path / "t.csv", index=False)
     words = ("--target", "dose,score", "--id", "patient", *ALL, "--out", tmp_path / "m.skops")
@@ -188,9 +188,7 @@ def test_a_name_with_a_comma_is_given_in_quotes(tmp_path):
     words = ("fit", tmp_path / "t.csv", "--task", "regression", "--id", "patient", *ALL)
     out = ("--out", tmp_path / "m.skops")
     said = refused(*words, "--target", "dose, mg", *out)
-    assert (
-        """did you mean 'dose, mg'; a name with a comma is given in quotes of its own: '"dose, mg"'""" in said
-    )
+    assert """did you mean 'dose, mg'; put a name with a comma in double quotes: '"dose, mg"'""" in said
     done = superfactor(*words, "--target", '"dose, mg"', "--drop", "age", *out)
     assert done.code == 0 and "90 (dose, mg: " in done.out
 
@@ -198,11 +196,11 @@ def test_a_name_with_a_comma_is_given_in_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--balance",), "--balance: 'target' has no classes that could weigh the same; leave it out"),
-        (("--positive", "M"), "--positive M: 'target' has no classes, one of which could be up"),
+        (("--balance",), "--balance: 'target' has no classes; leave the option out"),
+        (("--positive", "M"), "--positive M: 'target' has no classes"),
         (("--min-class", "4"), "--min-class is for one column of classes; leave it out"),
         (("--drop-rare",), "--drop-rare is for one column of classes; leave it out"),
-        (("--time", "age"), "--time needs --event, the column that says whether the event was seen"),
+        (("--time", "age"), "--time needs --event, the column that states whether the event was seen"),
         (("--task", "survival"), "--task survival: classes, regression, counts or labels is required"),
     ],
 )
@@ -212,7 +210,7 @@ def test_options_of_other_kinds(more, message, tmp_path):
     assert message in refused("fit", tmp_path / "t.csv", *words, "--out", tmp_path / "m.skops")
 
 
-def test_a_measured_target_is_asked_for(tmp_path):
+def test_a_numeric_target_requires_a_task(tmp_path):
     load_diabetes(as_frame=True).frame.to_csv(tmp_path / "t.csv", index=False)
     said = refused("fit", tmp_path / "t.csv", "--target", "target", "--out", tmp_path / "m.skops")
     assert "column 'target' has 214 different numbers; --task regression predicts them as numbers" in said

@@ -90,7 +90,7 @@ def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_others_may_read_what_a_new_file_lets_them(tmp_path):
+def test_permissions_of_a_new_file(tmp_path):
     plain, made = tmp_path / "plain", tmp_path / "made"
     plain.write_text("")
     files.write_bytes(made, b"")
@@ -103,7 +103,7 @@ def test_bytes_of_the_same_model_in_the_current_folder(table, tmp_path, monkeypa
     assert os.listdir() == ["m.skops"]
 
 
-def test_terminal_that_knows_no_arrows(table, monkeypatch):
+def test_a_terminal_without_unicode(table, monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", out)
     with pytest.raises(SystemExit) as done:
@@ -120,7 +120,10 @@ def test_an_internal_error_is_one_line(table, tmp_path, monkeypatch):
     words = ("fit", table, *roles(), *QUICK, "-q", "--out", tmp_path / "m.skops")
     done = superfactor(*words)
     assert done.code == 1
-    assert done.err == "error: internal error: TypeError: a bug of ours (SUPERFACTOR_DEBUG=1 shows where)\n"
+    assert (
+        done.err
+        == "error: internal error: TypeError: a bug of ours (SUPERFACTOR_DEBUG=1 prints a traceback)\n"
+    )
     monkeypatch.setenv("SUPERFACTOR_DEBUG", "1")
     with pytest.raises(TypeError, match="a bug"):
         superfactor(*words)
@@ -133,7 +136,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_bars_only_where_somebody_sees_them(monkeypatch):
+def test_progress_bars_only_in_a_terminal(monkeypatch):
     for quiet, stream, seen in (
         (False, Terminal(), True),
         (True, Terminal(), False),
@@ -147,7 +150,7 @@ def test_bars_only_where_somebody_sees_them(monkeypatch):
         assert bool(stream.getvalue()) == seen
 
 
-def test_warnings_become_notes_said_once(capsys):
+def test_warnings_become_notes_once(capsys):
     import warnings
 
     show = screen.Screen()
@@ -171,10 +174,7 @@ def test_a_device_is_not_replaced_by_a_file(model, table, tmp_path):
     pipe = tmp_path / "fifo"
     os.mkfifo(pipe)
     done = superfactor("predict", model, table, "--out", pipe)
-    assert (done.code, done.err) == (
-        2,
-        f"error: --out {pipe}: not a file; a name to write a file to is required\n",
-    )
+    assert (done.code, done.err) == (2, f"error: --out {pipe}: not a file; the name of a file is required\n")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
@@ -188,7 +188,7 @@ def test_a_link_stays_a_link(model, table, tmp_path):
     assert real.read_text().startswith("patient,predicted")
 
 
-def test_the_model_is_saved_even_if_nobody_reads_on(table, tmp_path):
+def test_the_model_is_saved_with_a_closed_pipe(table, tmp_path):
     out = tmp_path / "m.skops"
     words = [str(word) for word in ("fit", table, *roles(), *QUICK, "--out", out)]
     run = subprocess.Popen(

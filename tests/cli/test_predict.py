@@ -25,7 +25,7 @@ def by_hand(model, data):
     return saving.read(model).model.predict_proba(X.astype(float))
 
 
-def test_one_row_a_sample_in_the_order_of_the_table(model, predict):
+def test_one_row_per_sample_in_the_order_of_the_table(model, predict):
     data = cohort(seed=3).sample(frac=1, random_state=0)
     found = predict(data)
     assert found.columns.tolist() == [
@@ -70,7 +70,7 @@ def test_one_sample(predict):
     assert len(predict(cohort().iloc[:1])) == 1
 
 
-def test_tab_separated_where_the_name_says_so(model, table, tmp_path):
+def test_tab_separated_files(model, table, tmp_path):
     superfactor("predict", model, table, "--out", tmp_path / "p.tsv")
     assert pd.read_csv(tmp_path / "p.tsv", sep="\t").shape == (40, 6)
 
@@ -140,7 +140,7 @@ def test_training_samples_are_marked(model, predict):
     assert set(expected.values()) == {"yes", "no"}
 
 
-def test_they_are_known_by_their_values_whatever_they_are_called(model, predict):
+def test_training_samples_are_found_by_their_values(model, predict):
     data = cohort()
     seen = data["patient"].isin(names_of(model))
     order = np.random.default_rng(0).permutation(len(data))
@@ -164,10 +164,10 @@ def test_names_of_training_samples_with_other_values(model, table, tmp_path):
     assert done.err.startswith("note: 30 of these 40 samples have the name of a training sample and")
 
 
-def test_numbers_of_rows_are_no_names(predict):
+def test_row_numbers_are_not_names(predict):
     assert set(predict(cohort(seed=3).drop(columns="patient"))["trained_on"]) == {"no"}
 
 
-def test_eight_bytes_a_training_sample(model):
+def test_eight_bytes_per_training_sample(model):
     rows = saving.read(model).about["training_rows"]
     assert (rows.shape, rows.dtype, len(set(rows.tolist()))) == ((30,), np.uint64, 30)

@@ -14,7 +14,7 @@ def content(page):
     return re.sub(r"\d+ \w+ \d{4}, \d\d:\d\d UTC", "", page.read_text())
 
 
-def test_is_the_page_that_fit_wrote(table, tmp_path):
+def test_it_is_the_page_of_fit(table, tmp_path):
     out, first, second = tmp_path / "m.skops", tmp_path / "1.html", tmp_path / "2.html"
     words = ("fit", table, *roles(), *QUICK, "--out", out, "--report", first, "--stability", "3")
     assert superfactor(*words).code == 0
@@ -32,7 +32,7 @@ def measured(table, folder, *words):
     return out, page
 
 
-def test_held_out_samples_are_told_beside_nested_cross_validation(table, tmp_path):
+def test_held_out_samples_are_reported_with_nested_cross_validation(table, tmp_path):
     _, page = measured(table, tmp_path, "--test-size", "0.25")
     text = page.read_text()
     assert re.search(
@@ -40,16 +40,16 @@ def test_held_out_samples_are_told_beside_nested_cross_validation(table, tmp_pat
         r"accuracy [\d.]+ %\.</p>",
         text,
     )
-    assert "On 10 held-out samples that took no part in the fit: " in text
+    assert "On 10 held-out samples that were not used in the fit: " in text
 
 
 @pytest.mark.filterwarnings("error")
-def test_figures_of_each_class_stay_out_of_fold(table, tmp_path):
+def test_metrics_of_classes_stay_out_of_fold(table, tmp_path):
     out, first = measured(table, tmp_path)
     second, third, older = (tmp_path / name for name in ("2.html", "3.html", "older.skops"))
     assert superfactor("report", out, table, "--out", second).code == 0
     assert content(first) == content(second)
-    assert "predicted by a model that had not seen it" in content(second)
+    assert "predicted by a model fitted without it" in content(second)
     # A file from before predictions were stored.
     loaded = saving.read(out)
     for name in ("predictions", "classes", "counts"):
@@ -76,7 +76,7 @@ def test_further_samples_count_as_held_out(model, tmp_path):
     assert done.json["samples"] == {"fitted": 30, "held_out": 16}
 
 
-def test_samples_of_the_same_name_are_told_apart(tmp_path):
+def test_samples_with_the_same_name_are_distinct(tmp_path):
     path = tmp_path / "t.csv"
     cohort().assign(patient="P").to_csv(path, index=False)
     assert superfactor("fit", path, *roles(), *QUICK, "--out", tmp_path / "m").code == 0
@@ -87,15 +87,15 @@ def test_samples_of_the_same_name_are_told_apart(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: cohort(seed=1), "not the table this model was fitted to (cohort.csv)"),
-        (lambda d: d.iloc[:20], "not the table this model was fitted to"),
-        (lambda d: d.assign(age=d["age"] + 1), "not the table this model was fitted to"),
+        (lambda d: cohort(seed=1), "not the training table of this model (cohort.csv)"),
+        (lambda d: d.iloc[:20], "not the training table of this model"),
+        (lambda d: d.assign(age=d["age"] + 1), "not the training table of this model"),
         (lambda d: d.drop(columns="status"), "the column 'status' with the outcome is missing"),
         (
             lambda d: d.assign(status="cured"),
-            "column 'status' holds 'cured'; the model knows normal, tumoral",
+            "column 'status' holds 'cured'; the classes of the model are normal, tumoral",
         ),
-        (lambda d: d.assign(status=None), "not the table this model was fitted to"),
+        (lambda d: d.assign(status=None), "not the training table of this model"),
     ],
     ids=["other-values", "fewer", "changed", "no-labels", "other-labels", "empty-labels"],
 )
@@ -105,7 +105,7 @@ def test_other_tables_are_refused(change, message, model, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
-def test_other_labels_are_not_the_table_of_the_fit(model, tmp_path):
+def test_a_table_with_other_labels_is_refused(model, tmp_path):
     changed = cohort()
     changed["status"] = changed["status"].to_numpy()[::-1]
     changed.to_csv(tmp_path / "changed.csv", index=False)
@@ -114,7 +114,7 @@ def test_other_labels_are_not_the_table_of_the_fit(model, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
-def test_the_model_remembers_how_factors_are_shown(table, tmp_path):
+def test_the_model_stores_how_factors_are_shown(table, tmp_path):
     out, first, second, third = (tmp_path / name for name in ("m", "1.html", "2.html", "3.html"))
     shown = ("--rotation", "variance", "--positive", "normal")
     words = ("fit", table, *roles(), *QUICK, "--out", out, "--report", first, *shown)

@@ -24,7 +24,7 @@ def test_output_on_a_page_is_marked(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_SAMPLES)
-def test_samples_have_the_shape_of_what_is_printed(name, folder):
+def test_samples_have_the_shape_of_the_output(name, folder):
     (page,) = (page for page in samples.PAGES if page.name == name)
     shown = samples.MARKED.findall(page.read_text())
     assert shown
@@ -39,13 +39,13 @@ def test_every_page_with_samples_is_tested():
     assert found == [*WITH_SAMPLES, "reading.md"]
 
 
-def test_shapes_forget_digits_names_and_widths_only():
+def test_shapes_ignore_digits_names_and_widths_only():
     one = "factor   coef.   high end\n──────\n     1   +8.81   probe_118\n"
     same = "factor    coef.   high end\n────────\n     1   -10.2   probe_10677\n"
     assert samples.shape(one) == samples.shape(same) == ["factor coef. high end", "─", "0 0 feature"]
     assert samples.shape(one) != samples.shape(one + "     2   +1.50   probe_7\n")
 
 
-def test_a_command_that_breaks_is_no_sample(tmp_path):
+def test_a_failing_command_is_no_sample(tmp_path):
     with pytest.raises(RuntimeError, match="exit code 1"):
         samples.printed("head -2 nothing.csv", tmp_path)

@@ -38,7 +38,7 @@ def test_says_what_to_choose(table):
     assert done.code == 0, done
     assert "the elbow is at rank" in done.out
     assert "8 of 8 settings" in done.out
-    assert "\nchosen, as a fit would: rank " in done.out
+    assert "\nchosen, as in superfactor fit: rank " in done.out
     assert "simplest within one standard error: rank " in done.out
     assert max(map(len, done.out.splitlines())) <= 80
 

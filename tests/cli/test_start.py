@@ -61,7 +61,7 @@ def test_missing_packages_are_named_at_once(missing, tmp_path, monkeypatch):
     assert line == f'error: {missing} missing; pip install "superfactor[cli]" installs all\n'
 
 
-def test_words_are_those_of_the_library():
+def test_option_values_are_those_of_the_library():
     from superfactor.interpretation.view import BY, ROTATIONS
     from superfactor.tables.columns.missing import IMPUTE
     from superfactor.tables.files.opening import LAYOUTS
@@ -110,5 +110,5 @@ def test_modules_that_run(module):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_words_that_make_no_command(words, message):
+def test_invalid_command_lines(words, message):
     assert message in refused(*words)

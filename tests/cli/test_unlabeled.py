@@ -60,7 +60,7 @@ def test_they_are_counted_and_predicted(data, fitted):
     assert "<h3>Samples without a label</h3>" in page
 
 
-def test_they_are_no_new_samples_and_no_old_ones(data, fitted):
+def test_they_are_neither_new_nor_training_samples(data, fitted):
     folder, _, _ = fitted
     done = superfactor("predict", folder / "m.skops", folder / "t.csv", "--out", folder / "all.csv", "--json")
     assert done.json["trained_on"] == {"without its label": 6, "yes": 34}
@@ -74,13 +74,13 @@ def test_evaluate_leaves_them_out(data, model, tmp_path):
     other.assign(status=other["status"].where(other.index > 3)).to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("evaluate", model, tmp_path / "t.csv", "--json")
     assert done.json["samples"] == 36
-    assert "4 of 40 samples have no label; they are left out" in done.json["notes"]
+    assert "4 of 40 samples have no label and are excluded" in done.json["notes"]
     other.assign(status=None).to_csv(tmp_path / "t.csv", index=False)
     assert "no sample has a label" in refused("evaluate", model, tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(("classes", "value"), [(("a", "b"), "unknown"), (("0", "1"), "-1")])
-def test_a_value_that_stands_for_none(classes, value, data, fitted, tmp_path):
+def test_a_marker_of_missing_labels(classes, value, data, fitted, tmp_path):
     table = cohort(classes=classes)
     table.loc[BLANK, "status"] = value
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -101,10 +101,10 @@ def test_held_out_samples_have_labels(data, tmp_path):
     assert scores["training"]["samples"] == 25
 
 
-def test_nothing_to_predict_is_said(table, tmp_path):
+def test_nothing_to_predict_is_reported(table, tmp_path):
     words = ("fit", table, *ROLES, *ALL, "--out", tmp_path / "m", "--predictions", tmp_path / "p")
     done = superfactor(*words)
-    assert f"{tmp_path / 'p'}: not written, since every sample has a label" in done.err
+    assert f"{tmp_path / 'p'}: not written, because every sample has a label" in done.err
     assert not (tmp_path / "p").exists()
 
 
@@ -123,8 +123,8 @@ def with_rare(tmp_path):
 def test_rare_classes_are_a_choice(with_rare, tmp_path):
     words = ("fit", with_rare, *ROLES, *ALL, "--out", tmp_path / "m.skops")
     line = refused(*words)
-    assert "class 'lone' has too few samples, 1; cross-validation needs 2 of each class" in line
-    assert "--drop-rare leaves out classes with fewer than 3 samples, --min-class N" in line
+    assert "class 'lone' has too few samples, 1; cross-validation requires 2 of each class" in line
+    assert "--drop-rare drops classes with fewer than 3 samples, --min-class N" in line
     done = superfactor(*words, "--drop-rare", "--json")
     assert done.json["table"]["classes_left_out"] == {"lone": 1, "odd": 2}
     assert sum(done.json["table"]["classes"].values()) == 37

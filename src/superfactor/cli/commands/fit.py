@@ -80,7 +80,8 @@ def finish(
     if outputs.predictions is not None:
         if unlabeled is None:
             screen.note(
-                f"{outputs.predictions}: not written, because every sample has a {learned.description.lacking}"
+                f"{outputs.predictions}: not written, because every sample has a "
+                f"{learned.description.lacking}"
             )
         else:
             unlabeled.write(outputs.predictions)

@@ -1,4 +1,4 @@
-"""Split, select, fit, score: what `fit` and `demo` share."""
+"""Split, select, fit and score: shared by `fit` and `demo`."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from superfactor.tables.targets.columns import are_numbers, has_value, known
 FOLDS = 5
 # Folds of a large table to work on at once: each has its own copy of the rows.
 MOST_FOLDS = 2
-# Into so many parts groups are cut at most, to hold out some of them.
+# Groups are divided into at most this many parts, some of which are held out.
 PARTS = 20
-# What to do about a class with too few samples.
-LEAVE_OUT = "--drop-rare leaves out classes with fewer than 3 samples, --min-class N those with fewer than N"
+# Advice for a class with too few samples.
+LEAVE_OUT = "--drop-rare drops classes with fewer than 3 samples, --min-class N those with fewer than N"
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A model and what it was learned from.
+    """A model, its data and its scores.
 
     Attributes
     ----------
     search : SMFClassifierCV or that of another kind of y, fitted to the training samples
-    train, held_out : positions of the samples in the table; those without a value are in `train`
-    scores : "held_out" and "training", each a dict of figures or None where there are no samples
-    nested : NestedScores of the training samples, or None where nothing was measured
-    verdict : on the nested scores, or on what is missing for them; None where nobody asked
+    train, held_out : positions of the samples in the table; samples without an outcome are in `train`
+    scores : "held_out" and "training", each a dict of metrics or None without samples
+    nested : NestedScores of the training samples, or None
+    verdict : the verdict on the nested scores, or why there are none; None if not requested
     """
 
     samples: Study
@@ -64,7 +64,7 @@ class Learned:
 
     @property
     def estimator(self) -> Any:
-        """The estimator at its end."""
+        """The estimator at the end of the pipeline."""
         return self.model[-1]
 
     @property
@@ -74,30 +74,30 @@ class Learned:
 
     @property
     def description(self) -> Description:
-        """What is said of it."""
+        """The texts about the kind of y."""
         return description_of(self.samples.outcome)
 
     @property
     def known(self) -> Any:
-        """Positions of the training samples with a value."""
+        """Positions of the training samples with an outcome."""
         return self.train[self.samples.labeled[self.train]]
 
     @property
     def unlabeled(self) -> Any:
-        """Positions of those without."""
+        """Positions of the training samples without an outcome."""
         return self.train[~self.samples.labeled[self.train]]
 
     def part(self, positions: Any) -> tuple[Any, Any]:
-        """X and y of some of the samples."""
+        """Return X and y of the samples at these positions."""
         return self.samples.rows(positions), self.samples.y[positions]
 
     def labeled_part(self, positions: Any) -> tuple[Any, Any]:
-        """X and y of samples that have a value."""
+        """Return X and y of samples that have an outcome."""
         return self.samples.rows(positions), known(self.samples.y[positions])
 
 
 def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
-    """Choose rank and weights and fit, on all samples but those held out; measure by doing it again."""
+    """Choose rank, ξ and λ, fit the training samples, and run the nested cross-validation."""
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
         X, y = samples.rows(train), samples.y[train]
@@ -111,13 +111,13 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
         learned.scores.update(_scores(learned))
     if not settings.repeats:
         return learned
-    with screen.step("measure"), screen.progress("measuring how well this predicts") as progress:
-        nested, verdict = measure(learned, progress)
+    with screen.step("measure"), screen.progress("nested cross-validation") as progress:
+        nested, verdict = evaluated(learned, progress)
     return replace(learned, nested=nested, verdict=verdict)
 
 
-def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
-    """Nested cross-validation of the samples learned from, and the verdict; None for too few samples."""
+def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
+    """Return nested scores of the training samples, None with too few samples, and the verdict."""
     samples, settings = learned.samples, learned.settings
     X, y = learned.part(learned.train)
     groups = None if samples.groups is None else samples.groups[learned.train]
@@ -128,7 +128,7 @@ def measure(learned: Learned, progress: Any) -> tuple[Any, Any]:
         return None, too_few(outcome, target, own)
     with as_user_error(), folds_at_once(X):
         found = nested_scores(
-            # The folds inside are drawn for each part, and fewer.
+            # The inner folds are made for each outer training part.
             clone(learned.search).set_params(cv=None),
             X,
             samples.named(y),
@@ -150,7 +150,7 @@ def fit_search(search: Any, X: Any, y: Any, progress: Any, groups: Any = None) -
 
 
 def few_threads(X: Any) -> Any:
-    """One thread for the linear algebra of small X (n, p), as a context."""
+    """Return a context with one thread for the linear algebra of small X (n, p)."""
     return _arrays.few_threads(X.shape)
 
 
@@ -168,16 +168,16 @@ def folds_at_once(X: Any) -> Iterator[None]:
 
 
 def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
-    """Positions of the samples to learn from and of those held out, with their share of each stratum."""
+    """Return positions of training and of held-out samples, with the same shares of each stratum."""
     if not 0 <= settings.test_size < 1:
-        raise UserError(f"--test-size {settings.test_size:g}: from 0 up to but without 1 is required")
+        raise UserError(f"--test-size {settings.test_size:g}: at least 0 and below 1 is required")
     everyone = np.arange(len(samples.y))
     if settings.test_size == 0:
         return everyone, everyone[:0]
     there = everyone[samples.labeled]
     outcome, target = _target(samples, samples.y)
     groups = None if samples.groups is None else samples.groups[there]
-    # Two for the cross-validation, one to hold out.
+    # Two samples for cross-validation, one to hold out.
     _check_sizes(
         samples, outcome, target, groups, 3, f"3 are required{outcome.of_each}, 2 with --test-size 0"
     )
@@ -194,7 +194,7 @@ def split(samples: Study, settings: Settings) -> tuple[Any, Any]:
 
 
 def _target(samples: Study, y: Any) -> tuple[Outcome, Target]:
-    """The kind of y (n, …), and y as it has it."""
+    """Return the kind of y (n, …), and y in its form."""
     outcome = outcome_named(samples.outcome)
     with as_user_error(f"{samples.path}: "):
         return outcome, outcome.target(y, np.empty((len(y), 0)), "superfactor")
@@ -203,28 +203,28 @@ def _target(samples: Study, y: Any) -> tuple[Outcome, Target]:
 def _check_sizes(
     samples: Study, outcome: Outcome, target: Target, groups: Any, fewest: int, required: str
 ) -> int:
-    """How many samples, or groups (m,), the smallest stratum has; at least `fewest`."""
+    """Return the number of samples, or groups (m,), of the smallest stratum; raise if below `fewest`."""
     sizes = outcome.sizes(target.truth, groups)
     if min(sizes) < fewest:
         what = outcome.scarce(target, int(np.argmin(sizes)), "samples" if groups is None else "groups")
-        # Of what there are several sorts, one can be left out.
-        mend = f"; {LEAVE_OUT}" if outcome.of_each else ""
+        # A class can be dropped.
+        advice = f"; {LEAVE_OUT}" if outcome.of_each else ""
         if outcome.name == "classes" and are_numbers([str(name) for name in target.names]):
-            mend += "; --task counts takes the numbers as counts, --task regression as measurements"
-        raise UserError(f"{samples.path}: {what}, {min(sizes)}; {required}{mend}")
+            advice += "; --task counts treats the numbers as counts, --task regression as measurements"
+        raise UserError(f"{samples.path}: {what}, {min(sizes)}; {required}{advice}")
     return min(sizes)
 
 
 def _held_out_groups(
     samples: Study, outcome: Outcome, target: Target, groups: Any, settings: Settings
 ) -> Any:
-    """Positions among the samples with a value that are held out, whole groups: folds that make the share."""
+    """Return positions, among the samples with an outcome, of held-out groups that make up the share."""
     parts = min(PARTS, *outcome.sizes(target.truth, groups))
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
-            f"--test-size {settings.test_size:g}: no such share can be made of the groups of "
-            f"{samples.roles.group!r}; another one, or more groups{outcome.of_each}, are required"
+            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group!r} cannot make up this "
+            f"share; another share, or more groups{outcome.of_each}, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
     strata = outcome.strata(target.truth)
@@ -235,18 +235,16 @@ def _held_out_groups(
 def search_for(
     samples: Study, settings: Choice, y: Any, groups: Any = None, certify: str = "residual"
 ) -> Any:
-    """The search with the folds that this y (n, …) and groups allow, not yet fitted."""
+    """Return an unfitted search with the folds that y (n, …) and the groups allow."""
     weights = {"class_weight": "balanced"} if settings.balance else {}
     if weights and not description_of(samples.outcome).has_classes:
-        raise UserError(
-            f"--balance: {samples.target!r} has no classes that could weigh the same; leave it out"
-        )
+        raise UserError(f"--balance: {samples.target!r} has no classes; leave the option out")
     outcome, target = _target(samples, y)
     there = has_value(y)
     own = None if groups is None else groups[there]
-    needed = 2 * outcome.fewest_test_samples
-    required = f"cross-validation needs {needed}{outcome.of_each}"
-    fewest = _check_sizes(samples, outcome, target, own, needed, required)
+    least = 2 * outcome.fewest_test_samples
+    required = f"cross-validation requires {least}{outcome.of_each}"
+    fewest = _check_sizes(samples, outcome, target, own, least, required)
     folds = min(settings.cv or FOLDS, fewest // outcome.fewest_test_samples)
     _check_ranks(settings.rank, len(y) - -(-len(target.truth) // folds), samples.n_features)
     positions = np.flatnonzero(there)

@@ -1,4 +1,4 @@
-"""A model from its file, and the samples of a table in its columns."""
+"""Load a model from its file, and the samples of a table in the columns of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.tables import read_study
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
 
-# What commands look up in its record.
+# The metadata that the commands use.
 _NEEDED = {
     *("versions", "command", "table", "target", "id", "log2", "features", "covariates", "classes"),
     *("seed", "search", "training_ids", "training_rows", "training_checksum"),
@@ -25,25 +25,25 @@ _NEEDED = {
 def open_with(
     model: Path, source: Sources, outputs: dict[str, Path | None], screen: Screen, *inputs: Path | None
 ) -> tuple[Saved, Sources]:
-    """A model and the files for it, laid out as those it was fitted to unless the command says otherwise."""
+    """Return a model and the tables for it; by default they have the layout of the training table."""
     check_paths(outputs, model, *source.files, *inputs)
     loaded = open_model(model, screen)
     return loaded, source.like(loaded.about)
 
 
 def open_model(path: Path, screen: Screen) -> Saved:
-    """The model; other versions than those it was made with are worth a note."""
+    """Return the model; other versions of libraries than at the fit give a note."""
     with screen.step("load"), screen.progress(f"loading {path.name}"):
         try:
             saved = saving.read(path)
         except saving.OtherFormatError as error:
             raise UserError(f"{error}; fit again with superfactor fit") from error
         except saving.ModelFileError as error:
-            raise UserError(f"{error}; a file that superfactor fit wrote is required") from error
+            raise UserError(f"{error}; a file written by superfactor fit is required") from error
     if not set(saved.about) >= _NEEDED:
         raise UserError(
-            f"{path}: saved from Python, without what superfactor fit records besides; use it there "
-            "(superfactor.load), or fit it with superfactor fit"
+            f"{path}: saved from Python, without the metadata of superfactor fit; use it in Python "
+            "(superfactor.load), or fit a model with superfactor fit"
         )
     now = saving.versions()
     for name, version in saved.about["versions"].items():
@@ -55,9 +55,9 @@ def open_model(path: Path, screen: Screen) -> Saved:
 def read_for(
     loaded: Saved, source: Sources, identifier: str | None, screen: Screen, *, outcome: Labels | None = None
 ) -> Study:
-    """The samples of a table in the columns of a model; y too where `outcome` says where that stands.
+    """Return the samples of a table in the columns of a model, with y if `outcome` is given.
 
-    What it does not say is as it was when the model was fitted.
+    Columns that `outcome` does not name are those of the training table.
     """
     about = loaded.about
     where = {} if outcome is None else outcome.columns(about)

@@ -1,4 +1,4 @@
-"""`superfactor predict`: what a model says of new samples."""
+"""`superfactor predict`: predictions of new samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from superfactor.tables.study import Study
 
 
 def run(model: Path, source: Sources, identifier: str | None, out: Path, screen: Screen) -> None:
-    """Write one row a sample, in the order of the table."""
+    """Write one row per sample, in the order of the table."""
     loaded, files = open_with(model, source, {"--out": out}, screen)
     check_table("--out", out)
     with screen.step("read"):
@@ -30,7 +30,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
         found.write(out, **{TRAINED_ON: marks})
     for note in (
         *samples.notes,
-        *_namesakes(samples),
+        *_duplicate_names(samples),
         *notes(marks, description_of(samples.outcome).lacking),
     ):
         screen.note(note)
@@ -39,7 +39,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
             ("model", str(model)),
             ("table", files.title),
             ("samples", f"{len(found):,}"),
-            ("predicted", found.told.words),
+            ("predicted", found.values.words),
             ("predictions", str(out)),
         ]
     )
@@ -47,7 +47,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
         {
             "versions": versions(),
             "samples": len(found),
-            "predicted": found.told.facts,
+            "predicted": found.values.facts,
             TRAINED_ON: {mark: marks.count(mark) for mark in sorted({*marks} - {NEW})},
             "missing": None if samples.gaps is None else samples.gaps.as_dict(),
             "join": samples.joined or None,
@@ -56,7 +56,7 @@ def run(model: Path, source: Sources, identifier: str | None, out: Path, screen:
     )
 
 
-def _namesakes(samples: Study) -> list[str]:
-    """A note where samples cannot be told apart by their names."""
+def _duplicate_names(samples: Study) -> list[str]:
+    """Return a note if names of samples are not unique."""
     twice = occur_twice(samples.ids.tolist())
     return [f"{twice}; predictions are in the order of the table"] if twice else []

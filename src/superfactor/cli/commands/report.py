@@ -1,4 +1,4 @@
-"""`superfactor report`: the page about a model, from its file and the table it was fitted to."""
+"""`superfactor report`: the page about a model, from its file and its training table."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Scr
             write_features(features, found, X, y)
         written["features"] = str(features)
     with screen.step("report"):
-        told = {"search": recorded_search(about["search"]), "nested": recorded_scores(about.get("nested"))}
-        write_page(out, found, about, samples, train, others, screen, markers=notes, **told)
+        more = {"search": recorded_search(about["search"]), "nested": recorded_scores(about.get("nested"))}
+        write_page(out, found, about, samples, train, others, screen, markers=notes, **more)
     if analysis.stability or found.stable is not None:
         screen.print()
     screen.fields(
@@ -77,14 +77,15 @@ def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Scr
 
 
 def _parts(loaded: Saved, samples: Study) -> tuple[list[int], list[int]]:
-    """Positions of the samples the model was fitted to, in their order, and of all others."""
+    """Return positions of the training samples, in their order, and of all other samples."""
     position: dict[Any, int] = {name: i for i, name in enumerate(unique_names(samples.ids).tolist())}
     train = [position.get(name, -1) for name in loaded.about["training_ids"].tolist()]
     known = loaded.about["training_checksum"]
     if -1 in train or checksum(samples.design[train], samples.y[train]) != known:
         raise UserError(
-            f"{samples.path}: not the table this model was fitted to ({loaded.about['table']}), or its "
-            "values or labels have changed; a report needs it, new samples are for superfactor predict"
+            f"{samples.path}: not the training table of this model ({loaded.about['table']}), or its "
+            "values or labels have changed; a report requires the training table, use superfactor predict "
+            "for new samples"
         )
     seen = set(train)
     there = samples.labeled

@@ -1,4 +1,4 @@
-"""`superfactor select`: how many factors, and with which weights."""
+"""`superfactor select`: compare ranks, ξ and λ by cross-validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(
     out: Path | None,
     screen: Screen,
 ) -> None:
-    """Score every setting on every fold of all samples; fit nothing for good."""
+    """Score every setting on every fold of all samples, without a final fit."""
     check_paths({"--out": out}, *source.files)
     check_table("--out", out)
     with screen.step("read"), as_user_error(called=reading.called):
@@ -59,7 +59,7 @@ def run(
 
 
 def choices(search: Any) -> tuple[int, int]:
-    """Positions of the setting that a fit would take, and of the simplest within an error of the best."""
+    """Return positions of the setting that a fit uses, and of the simplest within one standard error."""
     return search.best_index_, choose(search.cv_results_, "one_standard_error")
 
 
@@ -77,7 +77,7 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
         [str(i + 1), f"{share:.1%}", f"{scree.share[: i + 1].sum():.1%}", bar(share / scree.share[0])]
         for i, share in enumerate(scree.share[:head])
     ]
-    columns = [("rank", "right"), ("variance", "right"), ("together", "right"), ("", "left")]
+    columns = [("rank", "right"), ("variance", "right"), ("cumulative", "right"), ("", "left")]
     title = f"Scree; the elbow is at rank {scree.elbow}"
     screen.table(title, columns, rows, chosen=scree.elbow - 1)
 
@@ -90,7 +90,7 @@ def _show(samples: Any, search: Any, best: int, simple: int, screen: Screen) -> 
     title = f"{words[0].upper()}{words[1:]} over {search.n_splits_} folds, {settings}"
     screen.table(title, [*columns, ("", "left")], rows, chosen=shown.index(best))
     point = results["params"][simple]
-    screen.print(f"\nchosen, as a fit would: {summary.parameters(results['params'][best])}")
+    screen.print(f"\nchosen, as in superfactor fit: {summary.parameters(results['params'][best])}")
     if results["rank_test_score"][best] > 1:
         screen.print("(more factors score higher, but by less than a standard error)")
     screen.print(f"simplest within one standard error: {summary.parameters(point)}")
@@ -112,7 +112,7 @@ def _row(results: Any, i: int, best: int, simple: int) -> list[str]:
 
 
 def bar(share: float, width: int = 24) -> str:
-    """A bar of up to `width` characters for a share between 0 and 1."""
+    """Return a bar of up to `width` characters for a share between 0 and 1."""
     return "█" * round(share * width)
 
 

@@ -1,1 +1,1 @@
-"""What people see: on the screen, in tables on disk, and as JSON for scripts."""
+"""Output: in the terminal, in files, and as JSON for scripts."""

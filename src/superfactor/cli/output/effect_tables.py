@@ -1,4 +1,4 @@
-"""Tables about covariates, blocks and confounders on the screen and for scripts."""
+"""Tables about covariates, blocks and confounders, for the terminal and for scripts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def show_covariates(
     positive: str | None = None,
     held: Any = None,
 ) -> list[dict[str, Any]]:
-    """Print what each covariate does, output by output, if there are any; return it as plain values.
+    """Print the effects of covariates, output by output, and return them as plain values.
 
-    Where features are many, they are the effects beside factors fitted without each sample (`held`). A
-    covariate that never varies has a note in place of a row: its interval is that of the prior.
+    With many features they are adjusted for factors that were fitted without each sample (`held`). A constant
+    covariate has a note instead of a row, because its interval is that of the prior.
     """
     with screen.step("covariates"):
         effects = trusted_effects(model, X, y, positive=positive, held_out=held)
@@ -35,26 +35,26 @@ def show_covariates(
             continue
         kind, against = rows[0]["kind"], rows[0]["against"]
         of = "" if outcome.output_column is None else f" of {output}"
-        # The feature model has none.
-        beside = " beside out-of-fold factors" if effects.attrs["note"] == OUT_OF_FOLD else ""
+        adjusted = ", adjusted for out-of-fold factors" if effects.attrs["note"] == OUT_OF_FOLD else ""
+        # The feature model has no intervals.
         interval = "" if all(math.isnan(row["low"]) for row in rows) else ", with 95 % interval"
         screen.table(
-            f"Covariates: {kind}{of}{f' against {against}' if against else ''}{beside}{interval}",
+            f"Covariates: {kind}{of}{f' against {against}' if against else ''}{adjusted}{interval}",
             [("covariate", "left"), (kind, "right"), ("per s.d.", "right")],
             [[row["covariate"], *_with_interval(row)] for row in rows],
         )
     for name in (row["column"] for row in records if row["sd"] == 0):
-        screen.note(f"covariate {name!r} is the same for every sample that has an outcome: it says nothing")
+        screen.note(f"covariate {name!r} is constant over the samples with an outcome and has no effect")
     return records
 
 
 def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
-    """``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
+    """Return ``1.04 (1.01 to 1.08)``, and the estimate per standard deviation."""
     estimate, low, high = (row[name] for name in ("estimate", "low", "high"))
     if not row["kind"].endswith("ratio"):
         interval = "" if math.isnan(low) else f" ({low:+.3g} to {high:+.3g})"
         return f"{estimate:+.3g}{interval}", f"{row['estimate_per_sd']:+.3g}"
-    # Both the distance and a small estimate itself are to be seen.
+    # Enough digits for the interval, and for a small estimate.
     digits = _decimals(min(abs(estimate - 1) if math.isnan(low) else high - low, estimate))
     shown = _ratio(estimate, digits)
     if not math.isnan(low):
@@ -63,12 +63,12 @@ def _with_interval(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _decimals(size: float) -> int:
-    """As many as it takes to see a difference of this size: 2 to 6."""
+    """Return the number of decimals, 2 to 6, that show a difference of this size."""
     return min(max(-math.floor(math.log10(abs(size))), 2), 6) if 0 < abs(size) < 1 else 2
 
 
 def _ratio(value: float, decimals: int) -> str:
-    """A ratio with these decimals, fewer where it is large; what is far from 1 only as such."""
+    """Format a ratio with these decimals, fewer for large ones, and bounds for extreme ones."""
     if value >= 1e4:
         return ">9999"
     least = 10.0**-decimals
@@ -78,7 +78,7 @@ def _ratio(value: float, decimals: int) -> str:
 
 
 def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[str, Any]] | None:
-    """Print what each block has of every factor and of the prediction; None without blocks."""
+    """Print the share of each block in every factor and in the prediction; None without blocks."""
     if "blocks" not in model.named_steps:
         return None
     table = block_shares(model, X, **shown)
@@ -88,7 +88,7 @@ def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[s
     blocks = list(dict.fromkeys(row["block"] for row in records))
     cell = {(row["block"], row["factor"]): row for row in records}
     screen.table(
-        "Blocks: share of a factor, and of the prediction",
+        "Blocks: share of each factor, and of the prediction",
         [("factor", "left"), *((name, "right") for block in blocks for name in (block, "predicts"))],
         [
             [
@@ -106,7 +106,7 @@ def show_blocks(model: Any, X: Any, screen: Screen, **shown: Any) -> list[dict[s
 
 
 def show_confounding(learned: Learned, screen: Screen, **shown: Any) -> list[dict[str, Any]] | None:
-    """Print how much of each factor confounders explain, before and after; None without any."""
+    """Print the share of each factor that confounders explain, before and after adjustment; None without."""
     if not learned.samples.levels:
         return None
     X, _ = learned.part(learned.train)

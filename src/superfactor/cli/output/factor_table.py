@@ -1,4 +1,4 @@
-"""The factors of a model, on the screen and for scripts: what each is good for, and what goes with it."""
+"""The factors of a model, for the terminal and for scripts: roles and top features."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from superfactor.interpretation.roles import NOT_SHOWN, PREDICTIVE, beyond, role
 from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import Verdict
 
-# Features shown at each end of a factor, and told to scripts.
-SHOWN, TOLD = 3, 5
-# A correlation smaller than so many standard errors cannot be told from none.
+# Features at each end of a factor, in the terminal and in JSON.
+SHOWN, IN_JSON = 3, 5
+# Correlations smaller than this many standard errors are not shown.
 STANDARD_ERRORS = 2
 
 
 def check_positive(positive: str | None, about: Mapping[str, Any]) -> None:
-    """`--positive` is one of the labels, where there are some in the record of a model or study."""
+    """Raise an error unless `--positive` is one of the labels in the metadata of a model or study."""
     known = [str(label) for label in about["classes"]]
     if positive is not None and not known:
         target = about["target"]
-        raise UserError(
-            f"--positive {positive}: {target!r} has no classes, one of which could be up; leave it out"
-        )
+        raise UserError(f"--positive {positive}: {target!r} has no classes; leave the option out")
     if positive is not None and positive not in known:
         raise UserError(f"--positive {positive}: one of the labels {', '.join(known)} is required")
 
@@ -37,9 +35,9 @@ def factor_facts(
     markers: Any = None,
     held: dict[str, Any] | None = None,
     verdict: Verdict | None = None,
-    n: int = TOLD,
+    n: int = IN_JSON,
 ) -> list[dict[str, Any]]:
-    """Everything about the factors of a view as plain values, those that predict first."""
+    """Return the factors of a view with their roles and top features as plain values."""
     table, top = supervised_factors(view), top_features(view, n, by=by, markers=markers)
     top["told_from_none"] = abs(top["correlation"]) * len(view.scores) ** 0.5 >= STANDARD_ERRORS
     found = roles(
@@ -72,7 +70,7 @@ def _plain(number: Any, row: Any, top: Any, role: str, held: dict[str, Any] | No
 
 
 def _alone(j: int, held: dict[str, Any] | None) -> dict[str, Any] | None:
-    """How factor j goes with a class by itself, on samples not seen; None where that is not known."""
+    """Return the association of factor j alone with the outcome in held-out samples; None if unknown."""
     if held is None or held["own"] is None:
         return None
     return {"name": held["own_name"], "of": held["own_of"][j], "value": held["own"][j]}
@@ -87,7 +85,7 @@ def show_factors(
     covariates: bool = False,
     shown: int = SHOWN,
 ) -> None:
-    """Print what each factor is good for, then the features at its ends; `about` is the model's record."""
+    """Print the role of each factor, then its top features; `about` is the metadata of the model."""
     description = description_of(about.get("outcome", "classes"))
     roles = {factor["role"] for factor in factors}
     if NOT_SHOWN in roles and PREDICTIVE not in roles:
@@ -100,23 +98,28 @@ def show_factors(
 def _nothing(target: str, covariates: bool, description: Description) -> str:
     if covariates:
         return (
-            f"The factors were not shown to say more of {target!r} than the covariates do, on samples not "
-            f"seen: read none of them, and no feature, as {description.not_to_be_read}."
+            f"It is not shown that the factors improve the prediction of {target!r} from the covariates in "
+            f"held-out samples: do not interpret factors or features as {description.not_to_be_read}."
         )
     return (
-        f"Nothing was shown to predict {target!r} on samples not seen: read no factor, and no feature, as "
-        f"{description.not_to_be_read}."
+        f"It is not shown that the factors predict {target!r} in held-out samples: do not interpret factors "
+        f"or features as {description.not_to_be_read}."
     )
 
 
 def _show_roles(factors: list[dict[str, Any]], screen: Screen, description: Description) -> None:
-    # With two classes every factor speaks for the same one: its sign is chosen so.
+    # With two classes the signs of factors are chosen so that coefficients refer to the same class.
     outputs = list(factors[0]["coef"])
     alone = factors[0]["alone_out_of_fold"]
     columns = [("factor", "right"), ("variance", "right"), ("role", "left")]
     columns += [("coef.", "right") if len(outputs) == 1 else ("direction", "left")]
     rows = [
-        [str(factor["factor"]), f"{factor['share_of_variance']:.1%}", factor["role"], _says(factor, outputs)]
+        [
+            str(factor["factor"]),
+            f"{factor['share_of_variance']:.1%}",
+            factor["role"],
+            _effect(factor, outputs),
+        ]
         for factor in factors
     ]
     if alone is not None:
@@ -130,8 +133,8 @@ def _show_roles(factors: list[dict[str, Any]], screen: Screen, description: Desc
     screen.legend(_legend(factors, outputs, description))
 
 
-def _says(factor: dict[str, Any], outputs: list[str]) -> str:
-    """What a factor says about the outcome, in a cell."""
+def _effect(factor: dict[str, Any], outputs: list[str]) -> str:
+    """Return the cell with the effect of a factor on the outcome."""
     if factor["role"] == "background":
         return "–"
     if len(outputs) == 1:
@@ -142,23 +145,23 @@ def _says(factor: dict[str, Any], outputs: list[str]) -> str:
 def _legend(
     factors: list[dict[str, Any]], outputs: list[str], description: Description
 ) -> list[tuple[str, str]]:
-    """What the words of the table mean, of those that are in it."""
+    """Return explanations of the words in the table."""
     roles = [factor["role"] for factor in factors]
-    said = [("variance", "share of the variance of the features that goes with the factor")]
+    rows = [("variance", "share of the variance of the features that the factor explains")]
     if len(outputs) == 1:
-        said.append(("coef.", f"{description.coefficient(outputs)} per standard deviation of the factor"))
+        rows.append(("coef.", f"{description.coefficient(outputs)} per standard deviation of the factor"))
     elif set(roles) != {"background"}:
-        said.append(("direction", description.direction))
+        rows.append(("direction", description.direction))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
-        words = f"of the factor alone, on samples not seen; {description.alone_of_nothing}"
-        said.append((alone["name"], words))
+        words = f"of the factor alone, in held-out samples; {description.alone_of_nothing}"
+        rows.append((alone["name"], words))
     if NOT_SHOWN in roles:
-        words = "carries the prediction of the samples fitted, not shown to hold for others"
-        said.append((NOT_SHOWN, words))
+        words = "predicts the training samples; not shown for held-out samples"
+        rows.append((NOT_SHOWN, words))
     if "background" in roles:
-        said.append(("background", f"adds nothing to the prediction{beyond(roles)}"))
-    return said
+        rows.append(("background", f"adds nothing to the prediction{beyond(roles)}"))
+    return rows
 
 
 def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown: int) -> None:
@@ -175,17 +178,17 @@ def _show_features(factors: list[dict[str, Any]], screen: Screen, by: str, shown
             rows.append([name, *(_at(high, i)), *(_at(low, i))])
     title = "Features that go with each factor" if by == "correlation" else "Features by weight"
     screen.table(title, columns, rows)
-    said = [
-        ("corr.", "correlation with the factor in the samples fitted"),
-        ("weight", "how the factor is computed; the largest is 1"),
+    legend = [
+        ("corr.", "correlation with the factor in the training samples"),
+        ("weight", "weight in the score of the factor; the largest is 1"),
     ]
     if any(feature["disagrees"] for both in ends for end in both for feature in end):
-        said.append(("*", "weight against correlation: the feature corrects others"))
-    screen.legend(said)
+        legend.append(("*", "weight and correlation have opposite signs: the feature corrects others"))
+    screen.legend(legend)
 
 
 def _some(features: list[dict[str, Any]], by: str, most: int) -> list[dict[str, Any]]:
-    """The first of those at one end; of what is to go with a factor, none that may not."""
+    """Return the first features at one end; ranked by correlation, only those that differ from zero."""
     return [f for f in features[:most] if by != "correlation" or f["told_from_none"]]
 
 
@@ -194,7 +197,7 @@ def _at(cells: Sequence[list[str]], i: int) -> list[str]:
 
 
 def _cells(feature: dict[str, Any], by: str) -> list[str]:
-    """Name, a known marker with its note, and both figures."""
+    """Return the cells of a feature: name with the note of a known marker, and both values."""
     note = feature.get("note")
     name = f"{feature['feature']} [{note}]" if note else str(feature["feature"])
     mark = "* " if feature["disagrees"] else ""

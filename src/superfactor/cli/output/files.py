@@ -1,4 +1,4 @@
-"""Where to write, checked before the work, and how tables are written."""
+"""Check output paths before the computation, and write tables."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from superfactor.cli.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Commas in a file of such a name would be taken for something else.
+# Endings of other formats, for which a CSV file would be misleading.
 _NOT_WRITTEN = (".xls", ".ods", ".h5ad", ".h5mu", ".npz", ".html", ".json", ".skops", ".feather")
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """The file with this content, or no change at all."""
+    """Write a file completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table in the format that its name ends in; commas between the cells where that says nothing."""
+    """Write a table in the format of the file's ending; CSV for unknown endings."""
     ending = _ending(path)
     if ending in (".parquet", ".xlsx"):
         import pandas as pd
@@ -43,39 +43,37 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
     writer.writerow(header)
     writer.writerows(rows)
     whole = text.getvalue().encode()
-    # Without the time, so that the same table is the same file.
+    # Without a time stamp, so that the same table gives the same file.
     write_bytes(path, gzip.compress(whole, mtime=0) if path.suffix.lower() == ".gz" else whole)
 
 
 def write_frame(path: Path, frame: pd.DataFrame) -> None:
-    """The columns of a DataFrame, without its index; empty cells where something is not known."""
+    """Write the columns of a DataFrame without its index; missing values are empty cells."""
     known = frame.astype(object).where(frame.notna(), None)
     write_table(path, [str(name) for name in frame], known.itertuples(index=False, name=None))
 
 
 def check_table(option: str, path: Path | None) -> None:
-    """Say before the work that tables are not written in such a format."""
+    """Raise an error if tables are not written in the format of this path."""
     if path is None:
         return
     ending = _ending(path)
     if ending == ".xlsx" and find_spec("openpyxl") is None:
         raise UserError(
-            f'{option} {path}: openpyxl is missing; pip install "superfactor[excel]", or name a .csv file'
+            f'{option} {path}: openpyxl is missing; pip install "superfactor[excel]", or use a .csv file'
         )
     if ending in _NOT_WRITTEN:
-        raise UserError(
-            f"{option} {path}: tables are written as .csv, .tsv, .parquet or .xlsx; another name is required"
-        )
+        raise UserError(f"{option} {path}: a name that ends in .csv, .tsv, .parquet or .xlsx is required")
 
 
 def _ending(path: Path) -> str:
-    """``.csv`` of a.csv and a.csv.gz."""
+    """Return the ending of a file: ``.csv`` for a.csv and a.csv.gz."""
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return name.suffix.lower()
 
 
 def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
-    """Say now, and not after the work, that an input is missing or a file could not be written."""
+    """Raise an error before the computation if an input is missing or an output cannot be written."""
     read = [path for path in inputs if path is not None]
     for path in read:
         path.stat()
@@ -85,19 +83,19 @@ def check_paths(outputs: Mapping[str, Path | None], *inputs: Path | None) -> Non
             continue
         _check_writable(out, option)
         if out.exists() and any(out.samefile(path) for path in read):
-            raise UserError(f"{option} {out}: this would overwrite what is read; another name is required")
+            raise UserError(f"{option} {out}: this is an input file; another name is required")
         other = taken.setdefault(out.resolve(), option)
         if other != option:
-            raise UserError(f"{option} {out}: this would overwrite {other}; two names are required")
+            raise UserError(f"{option} {out}: this is also the file of {other}; two names are required")
 
 
 def _check_writable(path: Path, option: str) -> None:
     folder = path.parent
     if path.is_dir():
         raise UserError(f"{option} {path}: a folder; the name of a file is required")
-    if path.exists() and not path.is_file():  # renaming would put a file in place of a device
-        raise UserError(f"{option} {path}: not a file; a name to write a file to is required")
+    if path.exists() and not path.is_file():  # renaming would replace a device by a file
+        raise UserError(f"{option} {path}: not a file; the name of a file is required")
     if not folder.is_dir():
-        raise UserError(f"{option} {path}: there is no folder {folder}; make it first")
+        raise UserError(f"{option} {path}: there is no folder {folder}; create it first")
     if not os.access(folder, os.W_OK):
-        raise UserError(f"{option} {path}: the folder {folder} cannot be written to; another is required")
+        raise UserError(f"{option} {path}: the folder {folder} is not writable; another is required")

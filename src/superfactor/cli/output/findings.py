@@ -1,4 +1,4 @@
-"""What is found about a model besides how well it predicts, for the screen, the page and the model file."""
+"""Results about factors and features of a model, for the terminal, the page and the model file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from superfactor.selection import Verdict
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found.
+    """Results about factors and features.
 
     Attributes
     ----------
     model : fitted pipeline
-    analysis : how it is shown
+    analysis : how factors are shown
     verdict : on the model, or None
-    held : HeldOut, or None where folds are too small
+    held : HeldOut, or None if folds are too small
     stability : Stability, or None
     stable : StableFeatures, or None
     near : Nearness, or None
@@ -46,7 +46,7 @@ class Findings:
     near: Any
 
     def factors(self, markers: dict[str, str] | None = None) -> list[dict[str, Any]]:
-        """As `factor_facts` has them."""
+        """Return `factor_facts` of the model."""
         return factor_facts(
             factor_view(self.model, **self.analysis.shown),
             by=self.analysis.ranked_by,
@@ -56,7 +56,7 @@ class Findings:
         )
 
     def show(self, factors: list[dict[str, Any]], screen: Screen) -> dict[str, Any]:
-        """Print which features return, and return all of it for scripts."""
+        """Print stable features and stability, and return all results for scripts."""
         show_stable(self.stable, screen)
         roles = [factor["role"] for factor in factors]
         return {
@@ -67,7 +67,7 @@ class Findings:
 
     @property
     def for_page(self) -> dict[str, Any]:
-        """What `write_report` is told."""
+        """Parameters of `write_report`."""
         return {
             "held_out": False if self.held is None else self.held,
             "stability": self.stability,
@@ -78,7 +78,7 @@ class Findings:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a model file has of it."""
+        """Metadata for the model file."""
         return {
             **self.analysis.shown,
             "by": self.analysis.ranked_by,
@@ -89,14 +89,14 @@ class Findings:
 
 
 def nearness_facts(near: Any) -> dict[str, Any] | None:
-    """A Nearness for scripts and model files; None without any."""
+    """Return a Nearness as plain values; None without any."""
     if near is None:
         return None
     return {**vars(near), "statement": near.statement}
 
 
 def recorded_nearness(about: dict[str, Any]) -> Any:
-    """The Nearness in the metadata of a model, or None."""
+    """Return the Nearness in the metadata of a model, or None."""
     kept = about["nearness"]
     if kept is None:
         return None
@@ -117,12 +117,12 @@ def find(
     held: Any = None,
     near: Any = None,
 ) -> Findings:
-    """Look at a model and what it was fitted to."""
+    """Compute the results about factors and features of a model and its training samples."""
     if held is None:
         held = out_of_fold.measured(
             model, X, y, screen, groups=groups, folds=folds, seed=seed, **analysis.shown
         )
-    if near is None and verdict is not None:  # what nobody has measured is not compared either
+    if near is None and verdict is not None:  # without an evaluation there is no comparison
         near = _nearness(model, X, y, screen)
     return Findings(
         model,
@@ -140,8 +140,8 @@ def find(
 def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
     if not progress.is_quick(X.shape, len(factor_view(model).outputs)):
         screen.note(
-            "how near the model is to ridge regression and PCA is left out, since tuning ridge regression "
-            "to so large a table takes long: superfactor.interpretation.nearness shows it"
+            "no comparison of the model with ridge regression and PCA, because tuning ridge regression takes "
+            "long for this table; superfactor.interpretation.nearness computes it"
         )
         return None
     with screen.step("nearness"), screen.progress("comparing with ridge regression and PCA"):

@@ -1,4 +1,4 @@
-"""Parameters of the library in the words of the command line: options."""
+"""Parameters of the library as options of the command line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-# Those that are not called by their own name.
+# Parameters whose option has another name.
 _CALLED = {"files": "TABLE", "blocks": "--block"}
 
 
 def option(setting: Any, called: Mapping[str, str] | None = None) -> str:
-    """A `superfactor.tables.notes.Setting` as it is typed: ``--drop 'chip no'``, ``--block rna=a.csv``.
+    """Return a `superfactor.tables.notes.Setting` as typed: ``--drop 'chip no'``, ``--block rna=a.csv``.
 
-    `called` has the options of those that can be typed in another way, where they were.
+    `called` maps parameters to the options that the user typed instead.
     """
     name = (_CALLED | dict(called or {})).get(setting.name, f"--{setting.name.replace('_', '-')}")
     if setting.value is None or setting.value is True:

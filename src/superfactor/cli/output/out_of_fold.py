@@ -1,4 +1,4 @@
-"""Factors on samples that the fits had not seen: measured, written down with the model, and read again."""
+"""Out-of-fold results of factors: computed, stored with the model, and read again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from superfactor.interpretation import HeldOut, held_out_scores
 def measured(
     model: Any, X: Any, y: Any, screen: Screen, *, groups: Any, folds: int, seed: int, **shown: Any
 ) -> Any:
-    """The HeldOut of a model on what it was fitted to; None, and a note, where folds are too small for it."""
+    """Return the HeldOut of a model and its training samples; None and a note if folds are too small."""
     options = {"groups": groups, "cv": folds, "random_state": seed, **shown}
     with screen.step("out of fold"), screen.progress("fitting without each fold") as progress:
         try:
             return held_out_scores(model, X, y, progress=progress, **options)
         except ValueError as error:
-            screen.note(f"factors are shown as the samples fitted have them: {error}")
+            screen.note(f"no out-of-fold results of the factors, only those of the training samples: {error}")
             return None
 
 
 def facts(held: Any) -> dict[str, Any]:
-    """What scripts, tables and model files have of it, in plain values."""
+    """Return the results as plain values for scripts, tables and model files."""
     return {
         "explained": float(held.explained),
         "contribution": [float(share) for share in held.contribution],
@@ -36,12 +36,12 @@ def facts(held: Any) -> dict[str, Any]:
 
 
 def record(held: Any) -> dict[str, Any]:
-    """The same with scores (n, r), folds (n,), signal (n, outputs), as `training_ids`, for a model file."""
+    """Return `facts` with scores (n, r), folds (n,) and signal (n, outputs) for a model file."""
     return {**facts(held), "scores": held.scores, "fold": held.fold, "signal": held.signal}
 
 
 def recorded(about: dict[str, Any], **shown: Any) -> Any:
-    """The HeldOut in the metadata of a model; None where it is of factors that are shown otherwise."""
+    """Return the HeldOut in the metadata of a model; None if it is for another rotation or class."""
     kept = about["out_of_fold"]
     if kept is None or any(about[name] != value for name, value in shown.items()):
         return None
@@ -50,12 +50,12 @@ def recorded(about: dict[str, Any], **shown: Any) -> Any:
 
 
 def recorded_facts(about: dict[str, Any], **shown: Any) -> dict[str, Any] | None:
-    """`facts` in the metadata of a model, for factors that are shown in this way.
+    """Return `facts` in the metadata of a model, for factors in this rotation.
 
-    Which factors predict does not depend on the class that is up; whose figure is given does.
+    The roles of factors do not depend on the positive class, but the association of each factor does.
     """
     kept = about["out_of_fold"]
     if kept is None or about["rotation"] != shown["rotation"]:
         return None
-    told = {name: value for name, value in kept.items() if name not in ("scores", "fold", "signal")}
-    return told if about["positive"] == shown["positive"] else {**told, "own": None}
+    found = {name: value for name, value in kept.items() if name not in ("scores", "fold", "signal")}
+    return found if about["positive"] == shown["positive"] else {**found, "own": None}

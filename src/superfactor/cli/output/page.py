@@ -1,4 +1,4 @@
-"""The page about a model, and all its features as a table."""
+"""The page about a model, and a table of all its features."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_page(
     screen: Screen,
     **more: Any,
 ) -> None:
-    """Write what was found of a model, whose record is `about`, on the samples at these positions."""
+    """Write the page about a model with the metadata `about`, for the samples at these positions."""
     some = len(held_out) > 0
     write_report(
         path,
@@ -48,7 +48,7 @@ def write_page(
 
 
 def _named(samples: Study, y: Any, about: dict[str, Any]) -> Any:
-    """y of some samples: several targets, and times, under the names of their columns."""
+    """Return y with the names of its columns, for several targets and for survival times."""
     column = (about.get("y") or {}).get("time")
     if column is None or column in ("event", "stratum", "entry"):
         return samples.named(y)
@@ -56,13 +56,13 @@ def _named(samples: Study, y: Any, about: dict[str, Any]) -> Any:
 
 
 def check_page(kind: str) -> None:
-    """Say before the work that there is no page about models of this kind of y."""
+    """Raise an error if there is no page for this kind of y."""
     if outcome_named(kind).page is None:
-        raise UserError(f"--report: no page is written about models of {kind} yet; leave it out")
+        raise UserError(f"--report: there is no report for models of {kind}; leave the option out")
 
 
 def _confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]:
-    """What a page is told of the confounders of the samples at these positions."""
+    """Return the parameters of `write_report` with the confounders of the samples at these positions."""
     if samples.confounders is None:
         return {}
     return {
@@ -72,21 +72,21 @@ def _confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]
 
 
 def _notes(about: dict[str, Any], screen: Screen) -> list[str]:
-    """What was done to the table before the model saw it, and what was noted on the way.
+    """Return the notes of the page: changes of the table, and notes of the command.
 
-    Of gaps that were filled in the page speaks itself.
+    Notes on imputation are omitted, because the page reports imputed values.
     """
-    said = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
-    return said + [note for note in screen.notes if screen.kinds[note] != "filled"]
+    changes = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
+    return changes + [note for note in screen.notes if screen.kinds[note] != "filled"]
 
 
 def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
-    """Write `feature_effects` of all features, and in how many halves of the samples each returned."""
+    """Write `feature_effects` of all features, and the share of half-samples in which each was found."""
     table = feature_effects(found.model, X, y, positive=found.analysis.positive)
     if found.stable is not None:
         columns = {"share": "half_samples", "share_shuffled": "half_samples_shuffled"}
         own = found.stable.table.set_index("feature").rename(columns=columns | {"selected": "stable"})
-        # Names of features are unique in a table that the command line has read.
+        # The command line accepts only tables with unique names of features.
         for name in (*columns.values(), "stable"):
             table[name] = table["feature"].map(own[name])
     write_frame(path, table)

@@ -1,6 +1,6 @@
-"""What people see: text, tables and notes, progress bars; or one JSON object for scripts.
+"""Terminal output: text, tables, notes and progress bars; or one JSON object for scripts.
 
-Results go to standard output, all else (notes, bars, errors) to standard error.
+Results go to standard output; notes, bars and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from superfactor.cli.output.option_names import option
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Wider than this, tables are harder to follow.
+# Wider tables are hard to read.
 WIDEST = 120
 
 Progress = Callable[[int, int], None]
 
 
 class Screen:
-    """Where a command speaks.
+    """The output of a command.
 
     Parameters
     ----------
-    quiet : say nothing but errors
-    as_json : say nothing but one JSON object, in `finish`
+    quiet : print only errors
+    as_json : print only one JSON object, in `finish`
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False):
@@ -45,25 +45,25 @@ class Screen:
 
     @property
     def out(self) -> Console:
-        """Standard output, as wide as the terminal and no wider than people read."""
+        """Standard output, as wide as the terminal up to WIDEST."""
         if self._out is None:
             from rich.console import Console
 
             class Out(Console):
                 def on_broken_pipe(self) -> None:
-                    raise BrokenPipeError  # not rich's own exit: `exit_with` knows what to do
+                    raise BrokenPipeError  # handled by `exit_with` instead of rich
 
             self._out = Out(highlight=False, emoji=False)
             self._out.width = min(self._out.width, WIDEST)
         return self._out
 
     def print(self, text: str = "", *, style: str | None = None) -> None:
-        """A line or paragraph of the result; markup is not interpreted."""
+        """Print a line or paragraph of the result; markup is not interpreted."""
         if not self.silent:
             self.out.print(text, style=style, markup=False)
 
     def fields(self, rows: Sequence[tuple[str, str]], style: str = "") -> None:
-        """Names and what they are, in two columns."""
+        """Print names and values in two columns."""
         if self.silent:
             return
         from rich.table import Table
@@ -77,7 +77,7 @@ class Screen:
         self.out.print(grid)
 
     def legend(self, rows: Sequence[tuple[str, str]]) -> None:
-        """What the words of a table mean, below it."""
+        """Print explanations below a table."""
         self.fields(rows, style="dim")
 
     def table(
@@ -88,7 +88,7 @@ class Screen:
         *,
         chosen: int | None = None,
     ) -> None:
-        """A table; `columns` are (name, "left" or "right"), row number `chosen` stands out."""
+        """Print a table; `columns` are (name, "left" or "right"), row number `chosen` is highlighted."""
         if self.silent:
             return
         from rich import box
@@ -98,7 +98,7 @@ class Screen:
         table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False)
         for j, (name, side) in enumerate(columns):
             right = side == "right"
-            # A number cut short is another number: rather a line longer than the screen.
+            # Numbers are never cut; the line becomes wider than the terminal instead.
             whole = max(len(name), *(len(row[j]) for row in rows)) if right and rows else None
             table.add_column(
                 Text(name),
@@ -114,7 +114,7 @@ class Screen:
         self.out.print(table, crop=False)
 
     def note(self, note: Any) -> None:
-        """Something to know that is neither result nor error, said once: text, or a Note of a table."""
+        """Print a note once: text, or a Note of a table."""
         text = note if isinstance(note, str) else note.said(option)
         if text in self.notes:
             return
@@ -125,14 +125,14 @@ class Screen:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Measure a part of the work, and turn its warnings into notes."""
+        """Measure the time of a step, and turn its warnings into notes."""
         begin = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
-            # Columns have been matched by name before they became an array.
+            # Columns were matched by name before they became an array.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            # Said once and by name, when the table was read.
+            # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
             warnings.filterwarnings("ignore", "X: .* of the values are missing")
             yield
@@ -142,7 +142,7 @@ class Screen:
 
     @contextmanager
     def progress(self, text: str) -> Iterator[Progress | None]:
-        """A bar on standard error while the block runs; None where nobody would see it."""
+        """Show a bar on standard error while the block runs; yield None without a terminal."""
         if self.silent or not sys.stderr.isatty():
             yield None
             return
@@ -163,7 +163,7 @@ class Screen:
             yield lambda done, total: bars.update(task, completed=done, total=total)
 
     def finish(self, result: dict[str, Any]) -> None:
-        """The end: seconds of every step, and the whole result for scripts."""
+        """End the output: with JSON, print the result, the notes and the seconds of each step."""
         self.seconds["total"] = time.perf_counter() - self._begin
         if self.as_json:
             everything = {**result, "notes": self.notes, "seconds": self.seconds}
@@ -171,7 +171,7 @@ class Screen:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as JSON has them; null for what is no number."""
+    """Convert NumPy numbers and arrays for JSON; null for NaN and infinity."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Which features come back in fits to parts of the samples, on the screen and for scripts."""
+"""Stability of factors and features, for the terminal and for scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST = 5
 
 
 def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Screen, **shown: Any) -> Any:
-    """The Stability of a model, its factors as they are `shown`; None where no resamples are asked for."""
+    """Return the Stability of a model for factors as `shown`; None without resamples."""
     if not resamples:
         return None
     from superfactor.interpretation import stability
@@ -28,7 +28,7 @@ def resampled(model: Any, X: Any, y: Any, resamples: int, seed: int, screen: Scr
 def show_stability(
     stability: Any, screen: Screen, roles: list[str], outcomes: str
 ) -> list[dict[str, Any]] | None:
-    """Print how faithfully each factor returns, beside shuffled `outcomes`; return plain values."""
+    """Print the stability of each factor, with shuffled `outcomes` for comparison; return plain values."""
     if stability is None:
         return None
     import numpy as np
@@ -56,12 +56,11 @@ def show_stability(
         ]
         for f in found
     ]
-    names = ("factor", "similarity", "shuffled", "top features return", "shuffled")
+    names = ("factor", "similarity", "shuffled", "top features found again", "shuffled")
     screen.table(
         f"Stability over {stability.n_resamples} resamples", [(name, "right") for name in names], rows
     )
-    words = f"{outcomes} mean nothing there: what is no higher is not due to them"
-    screen.legend([("shuffled", words)])
+    screen.legend([("shuffled", f"the same with shuffled {outcomes}, for comparison")])
     return found
 
 
@@ -69,41 +68,41 @@ def stable_in_halves(
     model: Any,
     X: Any,
     y: Any,
-    wanted: bool | None,
+    requested: bool | None,
     seed: int,
     screen: Screen,
     groups: Any = None,
     positive: str | None = None,
 ) -> Any:
-    """The StableFeatures of a model; None where they are not wanted.
+    """Return the StableFeatures of a model; None if `requested` is False.
 
-    Where nobody has said so, also None if it would take long, by the time of the first fits, or if there
-    are too few samples for halves; a note says so.
+    If `requested` is None, the result is also None, with a note, if the computation would take long or if
+    there are too few samples for halves.
     """
-    if wanted is False:
+    if requested is False:
         return None
     from superfactor.interpretation import stable_features
     from superfactor.interpretation.refits import progress as pace
 
     with screen.step("stable features"), screen.progress("fitting halves of the samples") as progress:
         try:
-            report = progress if wanted else pace.time_limited(progress)
+            report = progress if requested else pace.time_limited(progress)
             options = {"groups": groups, "positive": positive, "random_state": seed}
             return stable_features(model, X, y, progress=report, **options)
         except ValueError as error:
-            if wanted:
+            if requested:
                 raise UserError(f"--stable: {error}") from error
-            screen.note(f"no fits to halves of the samples, to see which features return: {error}")
+            screen.note(f"no stable features: {error}")
         except pace.TooLong:
             screen.note(
-                "which features return in halves of the samples is left out, since it would take more than "
-                f"{pace.MOST_SECONDS} seconds: --stable shows it"
+                f"no stable features, because the fits to halves of the samples would take more than "
+                f"{pace.MOST_SECONDS} seconds; --stable computes them"
             )
     return None
 
 
 def stable_facts(found: Any) -> dict[str, Any] | None:
-    """StableFeatures for scripts and model files; None without any."""
+    """Return StableFeatures as plain values; None without any."""
     if found is None:
         return None
     numbers = ("n_top", "n_pairs", "threshold", "expected_false", "bound_without_assumption")
@@ -116,15 +115,15 @@ def stable_facts(found: Any) -> dict[str, Any] | None:
 
 
 def show_stable(found: Any, screen: Screen) -> None:
-    """Print what is said of the features that return, and the first of them."""
+    """Print the statement on stable features, and the first of them."""
     if found is None:
         return
     show_stable_facts(stable_facts(found), screen)
 
 
-def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
-    """The same of what `stable_facts` made."""
-    if told is None:
+def show_stable_facts(facts: dict[str, Any] | None, screen: Screen) -> None:
+    """Print stable features, as `stable_facts` returns them."""
+    if facts is None:
         return
     rows = [
         [
@@ -133,13 +132,13 @@ def show_stable_facts(told: dict[str, Any] | None, screen: Screen) -> None:
             f"{row['correlation']:+z.2f}",
             f"{row['low']:+z.2f} to {row['high']:+z.2f}",
         ]
-        for row in told["selected"][:_FIRST]
+        for row in facts["selected"][:_FIRST]
     ]
     names = ("half-samples", "shuffled", "corr.", "95 % of halves")
     if rows:
-        more = f", the first {_FIRST}" * (len(told["selected"]) > _FIRST)
+        more = f", the first {_FIRST}" * (len(facts["selected"]) > _FIRST)
         columns = [("feature", "left"), *((name, "right") for name in names)]
-        screen.table(f"Features that return in half of the samples{more}", columns, rows)
+        screen.table(f"Stable features{more}", columns, rows)
     else:
-        screen.print("\nFeatures that return in half of the samples\n", style="bold")
-    screen.print(told["statement"])
+        screen.print("\nStable features\n", style="bold")
+    screen.print(facts["statement"])

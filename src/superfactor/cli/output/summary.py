@@ -1,4 +1,4 @@
-"""What `fit` and `demo` say about what they learned, to people and to scripts."""
+"""The results of `fit` and `demo`, for the terminal and for scripts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from superfactor.tables.columns.missing import percent as share_in_percent
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import known
 
-# By the grade of a verdict.
+# Style of the headline by the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
 NONE = {"mean": float("nan")}
-# Advice of a verdict in the words of the command line.
+# Advice of a verdict as options of the command line.
 ADVICE = {
-    "balance": "Let every class weigh the same: --balance.",
+    "balance": "Equal weights of the classes: --balance.",
     "rank": "Another number of factors, --rank 2,4,8; or other features.",
-    "folds": "More folds: so few leave a wide interval; --cv 5 and --repeats 5 narrow it.",
-    "groups": "Look for labels that are mixed up, or groups of samples that belong together: --group.",
+    "folds": "More folds: --cv 5 and --repeats 5 narrow the interval.",
+    "groups": "Check for mixed-up labels, or for groups of related samples: --group.",
 }
 
 
 def describe(learned: Learned, screen: Screen) -> None:
-    """What was read, and what was chosen."""
+    """Print the data, and the chosen model."""
     samples, search = learned.samples, learned.search
     held = len(learned.held_out)
     if issparse(samples.design):
@@ -37,7 +37,7 @@ def describe(learned: Learned, screen: Screen) -> None:
     else:
         scaling = "standardized" if learned.settings.standardize else "centred"
     features = f"{samples.n_features:,}, {'log2, ' if samples.wishes.log2 else ''}{scaling}"
-    weighing = ", classes weigh the same" if learned.settings.balance else ""
+    weighing = ", classes have equal weights" if learned.settings.balance else ""
     best, tried = search.best_params_, len(search.cv_results_["params"])
     spread = search.cv_results_["std_test_score"][search.best_index_]
     screen.fields(
@@ -45,7 +45,7 @@ def describe(learned: Learned, screen: Screen) -> None:
             *read_fields(samples),
             (
                 "fitted to",
-                f"{len(learned.train):,}; the other {held:,} are held out" if held else "all of them",
+                f"{len(learned.train):,} samples; the other {held:,} are held out" if held else "all samples",
             ),
             ("features", features),
             *column_fields(samples),
@@ -60,34 +60,34 @@ def describe(learned: Learned, screen: Screen) -> None:
 
 
 def read_fields(samples: Study) -> list[tuple[str, str]]:
-    """Files and samples, in words."""
+    """Return fields about files and samples."""
     y, description = known(samples.y), description_of(samples.outcome)
     without = len(samples.y) - len(y)
-    who = f"{len(y):,} ({', '.join(description.samples(y, samples.targets))})"
+    labeled = f"{len(y):,} ({', '.join(description.samples(y, samples.targets))})"
     return [
         ("table", samples.title or str(samples.path)),
         *([("joined by", samples.joined["by"])] if samples.joined else []),
-        ("samples", who + f" + {without:,} without a {description.lacking}" * (without > 0)),
+        ("samples", labeled + f" + {without:,} without a {description.lacking}" * (without > 0)),
     ]
 
 
 def column_fields(samples: Study) -> list[tuple[str, str]]:
-    """Blocks, covariates, confounders and gaps, in words, where there are any."""
+    """Return fields about blocks, covariates, confounders and missing values, if there are any."""
     blocks = [f"{name}: {stop - start:,}" for name, (start, stop) in samples.blocks.items()]
     fields = [
         ("blocks", ", ".join(blocks)),
         ("covariates", ", ".join(samples.encoding)),
         ("adjusted", "for " + ", ".join(samples.levels) if samples.levels else ""),
     ]
-    gaps = samples.gaps
-    if gaps is not None and gaps.share:
-        how = "a low-rank fit" if gaps.impute == "lowrank" else "means"
-        fields.append(("missing", f"{share_in_percent(gaps.share)} of the values, filled in by {how}"))
+    missing = samples.gaps
+    if missing is not None and missing.share:
+        how = "a low-rank fit" if missing.impute == "lowrank" else "means"
+        fields.append(("missing", f"{share_in_percent(missing.share)} of the values, imputed by {how}"))
     return [(name, words) for name, words in fields if words]
 
 
 def performance(learned: Learned, screen: Screen) -> None:
-    """Figures of samples that the models had not seen, this one beside simpler methods."""
+    """Print the nested scores of the model and of simpler methods."""
     nested = learned.nested
     if nested is None:
         return
@@ -102,21 +102,21 @@ def performance(learned: Learned, screen: Screen) -> None:
         for metric, found in nested.summary.items()
         if metric != "calibration_intercept"
     ]
-    times = f", {nested.n_repeats} times" if nested.n_repeats > 1 else ""
+    times = f", {nested.n_repeats} repeats" if nested.n_repeats > 1 else ""
     columns = [("", "left"), ("model", "right"), ("95 % interval", "right")]
     columns += [(outcome.short(name), "right") for name in others]
     screen.table(
-        f"On samples not seen: nested {nested.n_splits}-fold cross-validation{times}",
+        f"Held-out performance: nested {nested.n_splits}-fold cross-validation{times}",
         columns,
         rows,
         chosen=headline_row(rows, nested),
     )
     words = outcome.legend(others, nested.names, nested.counts)
-    screen.print(f"{words}; all on the same folds.", style="dim")
+    screen.print(f"{words}. All methods use the same folds.", style="dim")
 
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:
-    """The row of the figure that counts stands out, green only where there is something to be glad of."""
+    """Return the row of the main metric, to highlight it for a good verdict; otherwise None."""
     if found.verdict.grade != BETTER:
         return None
     words = outcome_named(found.outcome).words(found.headline)
@@ -124,9 +124,9 @@ def headline_row(rows: list[list[str]], found: Any) -> int | None:
 
 
 def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
-    """What the figures mean, then what was held out, and what is proven, a line of its own.
+    """Print the verdict, the scores of held-out samples and the certificate.
 
-    `near` says how near the model is to plain methods.
+    `near` is the comparison with plain methods.
     """
     found = learned.verdict
     if found is not None:
@@ -135,24 +135,21 @@ def verdict(learned: Learned, screen: Screen, near: str | None = None) -> None:
     screen.print()
     outcome = learned.outcome
     if held is not None:
-        said = learned.description.score_sentence(outcome, held)
-        screen.print(f"On {held['samples']} held-out samples: {said}.")
+        sentence = learned.description.score_sentence(outcome, held)
+        screen.print(f"On {held['samples']} held-out samples: {sentence}.")
     elif found is None:
         first = outcome.metrics[0]
-        said = f"{first.words[0].upper()}{first.words[1:]} {first.text(training[first.name])}"
+        score = f"{first.words[0].upper()}{first.words[1:]} {first.text(training[first.name])}"
         screen.print(
-            f"{said} on the samples it was fitted to: optimistic, and nothing was measured (--repeats 0)"
+            f"{score} on the training samples, which is optimistic; there is no evaluation (--repeats 0)"
         )
-    gaps = learned.samples.gaps
-    of = " (of the table with its gaps filled in)" if gaps is not None and gaps.share else ""
+    missing = learned.samples.gaps
+    of = " (for the table with imputed values)" if missing is not None and missing.share else ""
     screen.print(f"Optimality{of}: {learned.estimator.certificate_.statement}")
 
 
 def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
-    """The headline, the sentences, the advice.
-
-    How near a model is to others that predict is said of one that does.
-    """
+    """Print headline, sentences and advice; the comparison with plain methods only for a good verdict."""
     screen.print()
     screen.print(found.headline, style=STYLES[found.grade])
     for sentence in found.sentences:
@@ -164,7 +161,7 @@ def show_verdict(found: Any, screen: Screen, near: str | None = None) -> None:
 
 
 def figure(outcome: Outcome, metric: str, value: float) -> str:
-    """One number, with the digits that mean something."""
+    """Format the value of a metric."""
     if value != value:
         return "–"
     if any(own.name == metric and own.unit == "%" for own in outcome.metrics):
@@ -173,14 +170,14 @@ def figure(outcome: Outcome, metric: str, value: float) -> str:
 
 
 def interval(outcome: Outcome, metric: str, found: dict[str, float]) -> str:
-    """From low to high, the unit once."""
+    """Format an interval, with the unit once."""
     low, high = (figure(outcome, metric, found[end]) for end in ("low", "high"))
     between = " to " if low.startswith("-") else "–"
     return f"{low.removesuffix('%')}{between}{high}" if low != "–" else "–"
 
 
 def performance_facts(learned: Learned) -> dict[str, Any]:
-    """The same figures and words for scripts."""
+    """Return the nested scores and the verdict as plain values."""
     nested, found = learned.nested, learned.verdict
     return {
         "nested": None if nested is None else nested.as_dict(),
@@ -189,17 +186,17 @@ def performance_facts(learned: Learned) -> dict[str, Any]:
 
 
 def verdict_facts(found: Verdict) -> dict[str, Any]:
-    """A Verdict for scripts, its advice in options."""
+    """Return a Verdict as plain values, with options in its advice."""
     return found.as_dict() | {"advice": list(found.advice_in(ADVICE))}
 
 
 def parameters(point: dict[str, Any]) -> str:
-    """Rank and weights in a few words."""
+    """Format rank, ξ and λ."""
     return f"rank {point['n_components']}, xi {point['xi']:.3g}, lam {point['lam']:.3g}"
 
 
 def table_facts(samples: Study) -> dict[str, Any]:
-    """What was read, for scripts."""
+    """Return plain values about the table."""
     y = known(samples.y)
     return {
         "path": str(samples.path),
@@ -220,7 +217,7 @@ def table_facts(samples: Study) -> dict[str, Any]:
 
 
 def selection_facts(search: Any, kind: str) -> dict[str, Any]:
-    """How it was chosen, for scripts."""
+    """Return plain values about the search."""
     return {
         "folds": search.n_splits_,
         "settings": len(search.cv_results_["params"]),
@@ -231,6 +228,6 @@ def selection_facts(search: Any, kind: str) -> dict[str, Any]:
 
 
 def certificate_facts(estimator: Any) -> dict[str, Any]:
-    """What is proven, for scripts."""
+    """Return plain values about the certificate."""
     names = ("statement", "is_global", "relative_gap", "gap", "lower_bound", "objective", "exact")
     return {name: getattr(estimator.certificate_, name) for name in names}
