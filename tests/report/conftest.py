@@ -262,11 +262,21 @@ CASES = ("two_classes", "many", "hostile", "training_only", "blocks_and_batches"
 KINDS = ("of_numbers", "of_several_numbers", "of_times", "of_flags")
 
 
+class Pages(dict):
+    """A page of each case, by its name: written when it is first needed, since one takes seconds."""
+
+    def __init__(self, case_named: Any, folder: Path):
+        super().__init__()
+        self.case_named, self.folder = case_named, folder
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = self.case_named(name).write(self.folder / f"{name}.html")
+        return self[name]
+
+
 @pytest.fixture(scope="session")
-def pages(request, tmp_path_factory) -> dict[str, Path]:
-    """A page of each case, by its name."""
-    folder = tmp_path_factory.mktemp("pages")
-    return {name: request.getfixturevalue(name).write(folder / f"{name}.html") for name in CASES + KINDS}
+def pages(request, tmp_path_factory) -> Pages:
+    return Pages(request.getfixturevalue, tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="session")

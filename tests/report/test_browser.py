@@ -332,7 +332,7 @@ class TestTables:
         started.value.save_as(tmp_path / "top.csv")
         table = pd.read_csv(tmp_path / "top.csv", keep_default_na=False)
         assert (table["Correlation"] < 0).all() and table["Weight"].dtype == float
-        assert list(table["Disagree"] == "†") == list(table["Weight"] > 0)
+        assert list(table["Opposite signs"] == "†") == list(table["Weight"] > 0)
         shown = window.page.locator("table.features tbody tr:visible th").all_text_contents()
         assert list(table["Feature"]) == shown
         assert all(url.startswith("blob:") for url in window.requests[1:])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from tests.report.conftest import CASES, nested_like, scaled, table
+from tests.report.conftest import CASES, KINDS, nested_like, scaled, table
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.interpretation import covariate_effects, held_out_scores
@@ -21,7 +21,7 @@ QUICK = {"stable": False, "nearness": False, "held_out": False}
 
 def test_pages_are_small_and_every_section_and_script_is_on_one(pages):
     assert all(20_000 < pages[name].stat().st_size < 3_000_000 for name in CASES)
-    text = "".join(path.read_text(encoding="utf-8") for path in pages.values())
+    text = "".join(pages[name].read_text(encoding="utf-8") for name in CASES + KINDS)
     folder = files("superfactor.report")
     found = {f.name.removesuffix(".html") for f in (folder / "templates").iterdir() if f.is_file()}
     assert found == {"page", "macros", *re.findall(r'class="panel" id="(\w+)"', text)}
