@@ -143,3 +143,14 @@ def test_bad_rank():
     for rank, error in ((0, ValueError), (1.5, TypeError), (9, ValueError)):
         with pytest.raises(error, match=f"n_components={rank}: an integer"):
             unsupervised(fit, X, y, n_components=rank)
+
+
+def test_leading_directions_of_a_large_tall_table(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((60, 8)) * np.geomspace(1, 1e-5, 8)
+    monkeypatch.setattr(module, "_MANY_VALUES", X.size)
+    assert module._leading(X, 8) is None  # the last ones are lost in rounding
+    for rank in (3, 8):
+        U, values, V = module._svd(X, rank)
+        np.testing.assert_allclose(values, np.linalg.svd(X, compute_uv=False)[:rank], rtol=1e-9)
+        np.testing.assert_allclose(U * values, X @ V, atol=1e-12)
+        np.testing.assert_allclose(V.T @ V, np.eye(rank), atol=1e-9)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
 
 from superfactor.estimators.parameters import check_rank
@@ -16,6 +17,11 @@ from superfactor.models import model_named
 from superfactor.options import Options
 from superfactor.samples import moments_of
 from superfactor.spectrum import DataMatrix, compress, truncated_svd
+
+# For dense tall tables of this size a compression takes copies of X; their leading directions are enough.
+_MANY_VALUES = 10_000_000
+# Of the largest square of a singular value: smaller ones have fewer than ten digits in a Gram matrix.
+_LEAST_SQUARE = 1e-6
 
 
 def unsupervised(
@@ -93,6 +99,10 @@ def unsupervised(
 def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
     """Return U (n, r), σ (r,), V (p, r) of X (n, p); zeros beyond the rank."""
     n, p = X.shape
+    if n > p and not sp.issparse(X) and X.size >= _MANY_VALUES:
+        found = _leading(X, rank)
+        if found is not None:
+            return found
     data = DataMatrix(X if n <= p else X.T)
     small = compress(data)
     if small is not None:  # from the smaller Gram matrix, which is accurate enough here
@@ -109,6 +119,17 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
     k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
     U, values, V = (_kept(part, k, rank) for part in (U, values, V))
     return U, values, V
+
+
+def _leading(X: Any, rank: int) -> tuple[Any, Any, Any] | None:
+    """Return the same for tall X by leading eigenvectors of its Gram matrix; None if some are too small."""
+    p = X.shape[1]
+    squares, V = eigh(DataMatrix(X).gram(), subset_by_index=[p - rank, p - 1])
+    squares, V = squares[::-1], V[:, ::-1]
+    if not squares[-1] > _LEAST_SQUARE * squares[0]:
+        return None
+    values = np.sqrt(squares)
+    return X @ (V / values), values, V
 
 
 def _dense_svd(X: Any, rank: int) -> bool:

@@ -250,7 +250,7 @@ class SearchFold(OuterFold):
         groups = None
         if self.groups is not None:
             groups = np.concatenate([self.own_groups[train], self.groups[seen.strangers]])
-        search._with_scree = False  # for readers of a search; here there are none
+        search._nested = True
         search.fit(X, y, groups=groups)
         names = np.arange(len(self.target.names))
         return self.outcome.rows(search, asked, names), dict(search.best_params_)

@@ -70,7 +70,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         "verbose": ["verbose"],
     }
     _on_progress: Callable[[int, int], object] | None = None
-    _with_scree: bool = True
+    # In nested cross-validation: features have mean 0 already, and no reader needs the scree.
+    _nested: bool = False
     #: A parameter of searches for counts.
     exposure_column: Any = None
 
@@ -200,7 +201,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _measured(self, base: Any, data: Prepared, largest: int) -> WeightUnits:
         """Set ``scree_`` and return the units of the grid; both need all rows preprocessed, folds do not."""
         rows = data.rows.factorized(data.target.given.marked)
-        if self._with_scree:
+        if not self._nested:
             self.scree_ = _scree(rows, data.weight, largest)
         return _units(base, rows, data)
 
@@ -280,7 +281,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         if names and isinstance(passed, Integral):  # positions change where words become indicators
             passed = names[passed]
             smf.set_params(exposure_column=passed)
-        scaler = scaler_of(self.preprocess, sparse=sp.issparse(X), passed=passed)
+        own = None if self._nested and self.covariate_columns is None else self.preprocess
+        scaler = scaler_of(own, sparse=sp.issparse(X), passed=passed)
         named = (("imputer", imputer), ("scaler", scaler))
         steps = [(name, step) for name, step in named if step is not None]
         for _, step in steps:
