@@ -30,10 +30,10 @@ def test_says_factors_accuracy_and_proof(demo):
         "192 (CD4: 95, CD8: 97)",
         "log-odds of CD8",
         "background",
-        "On samples not seen",
+        "Held-out performance",
         "PCA+LR",
         "Better than guessing",
-        "In short:",
+        "Summary:",
     ):
         assert words in printed
     assert "report.html" in "".join(printed.split())  # long names of files are folded
@@ -64,7 +64,7 @@ def test_writes_table_model_and_page(demo):
 
 def test_the_summary_names_genes_and_baselines(demo):
     words = " ".join(demo[1].split())
-    ours, plain = (int(found) for found in re.findall(r"(?:T cells in|components reach) (\d+) %", words))
+    ours, plain = (int(found) for found in re.findall(r"(?:correctly in|components reach) (\d+) %", words))
     assert ours > plain + 5
     higher, lower = re.search(r"CD8 cells have more ([^;]*); CD4 cells have more ([^.]*)\.", words).groups()
     data = load_t_cells()
@@ -85,4 +85,4 @@ def test_its_files_can_be_used(demo, tmp_path):
 
 def test_a_file_with_the_name_of_the_folder(tmp_path):
     (tmp_path / "x").write_text("")
-    assert "a file; the name of a folder is required" in refused("demo", "--out", tmp_path / "x")
+    assert "is a file; a folder is required" in refused("demo", "--out", tmp_path / "x")
