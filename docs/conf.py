@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
+from PIL import Image, ImageChops
 from sphinx import addnodes
 from sphinx_gallery.directives import MiniGallery
 from sphinx_gallery.sorting import ExplicitOrder
@@ -83,6 +84,22 @@ sphinx_gallery_conf = {
     "inspect_global_variables": False,
     "parallel": 2,
 }
+
+# What a thumbnail shows of a large picture, so that its names can be read: left, top, right and bottom, as
+# shares of width and height. Other thumbnails show the whole picture without its white margins.
+CROPS = {
+    "biplot": (0.36, 0.10, 0.88, 0.84),
+    "correlation_circle": (0.40, 0.08, 1, 0.80),
+    "factors": (0, 0.185, 0.52, 0.93),
+    "heatmap": (0.38, 0.085, 1, 0.70),
+    "markers": (0.10, 0.148, 1, 0.545),
+    "new_samples": (0.5, 0, 1, 1),
+    "shuffled": (0, 0, 1, 0.5),
+    "stability": (0, 0.10, 0.515, 0.88),
+    "stable_features": (0, 0.095, 1, 0.62),
+    "svd": (0, 0.52, 0.51, 0.95),
+}
+THUMBNAIL = 560, 392  # pixels, twice what CSS shows, for fine screens
 
 html_theme = "pydata_sphinx_theme"
 html_title = "superfactor"
@@ -187,6 +204,26 @@ def _place(member):
     return names.index(_name(member)) if _name(member) in names else len(names)
 
 
+def crop_thumbnails(app):
+    """Thumbnails of the examples are made again from the part of the picture that `CROPS` names."""
+    for thumbnail in Path(app.srcdir).glob("*/**/images/thumb/sphx_glr_*_thumb.png"):
+        name = thumbnail.stem.removeprefix("sphx_glr_").removesuffix("_thumb")
+        source = thumbnail.parents[1] / f"sphx_glr_{name}_001.png"
+        if not source.exists():
+            continue
+        picture = Image.open(source).convert("RGB")
+        shares = CROPS.get(name, (0, 0, 1, 1))
+        picture = picture.crop([round(s * side) for s, side in zip(shares, picture.size * 2, strict=True)])
+        ink = ImageChops.difference(picture, Image.new("RGB", picture.size, "white")).getbbox()
+        picture = picture.crop(ink)
+        scale = min((wide - 16) / side for wide, side in zip(THUMBNAIL, picture.size, strict=True))
+        picture = picture.resize([round(scale * side) for side in picture.size], Image.Resampling.LANCZOS)
+        framed = Image.new("RGB", THUMBNAIL, "white")
+        free = zip(THUMBNAIL, picture.size, strict=True)
+        framed.paste(picture, [(wide - side) // 2 for wide, side in free])
+        framed.save(thumbnail)
+
+
 class UsedIn(MiniGallery):
     """The examples that use a name, unless there are more than eight."""
 
@@ -211,3 +248,4 @@ def setup(app):
     app.connect("autodoc-skip-member", only_ours)
     app.connect("doctree-read", ordered_members, priority=400)  # before the table of contents is collected
     app.connect("source-read", links_of_a_site)
+    app.connect("builder-inited", crop_thumbnails, priority=900)  # after the gallery is made

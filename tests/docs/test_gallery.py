@@ -40,15 +40,36 @@ def test_scripts_are_short_and_say_what_one_sees(script):
     assert 2 <= len(re.findall(r"[.:?](?:\s|$)", said)) <= 6
 
 
+def _configured(name):
+    """What docs/conf.py assigns to a name."""
+    body = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8")).body
+    (found,) = [node for node in body if isinstance(node, ast.Assign) and node.targets[0].id == name]
+    return ast.literal_eval(found.value)
+
+
 def test_scripts_have_their_place():
-    order = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8")).body
-    (gallery,) = [
-        ast.literal_eval(node.value)
-        for node in order
-        if isinstance(node, ast.Assign) and node.targets[0].id == "GALLERY"
-    ]
+    gallery = _configured("GALLERY")
     named = {f"{section}/{name}" for section in gallery for name in gallery[section].split()}
     assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS}
+
+
+def test_thumbnails_are_cut_from_pictures_that_exist():
+    crops = _configured("CROPS")
+    assert set(crops) <= {script.stem for script in SCRIPTS}
+    for left, top, right, bottom in crops.values():
+        assert 0 <= left < right <= 1 and 0 <= top < bottom <= 1
+
+
+def test_thumbnails_are_filled_by_their_pictures(site):
+    image = pytest.importorskip("PIL.Image")
+    chops = pytest.importorskip("PIL.ImageChops")
+    size = _configured("THUMBNAIL")
+    for script in SCRIPTS:
+        (path,) = (site / "_images").glob(f"sphx_glr_{script.stem}_thumb.png")
+        thumbnail = image.open(path).convert("RGB")
+        assert thumbnail.size == size
+        left, top, right, bottom = chops.difference(thumbnail, image.new("RGB", size, "white")).getbbox()
+        assert right - left > 0.9 * size[0] or bottom - top > 0.9 * size[1], script.stem
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

@@ -6,6 +6,7 @@ How much of the data each direction holds; after the elbow all are alike. It is 
 does not look at the labels: the square marks the number of factors of this model.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from superfactor import SMFClassifier
@@ -13,4 +14,5 @@ from superfactor.plotting import ScreeDisplay
 
 X, y = load_digits(return_X_y=True)
 model = SMFClassifier(5, certify=None).fit(X - X.mean(axis=0), y)
-ScreeDisplay.from_estimator(model, X, n_values=30)
+_, ax = plt.subplots(figsize=(4.5, 3.2), layout="constrained")
+ScreeDisplay.from_estimator(model, X, n_values=30, ax=ax)

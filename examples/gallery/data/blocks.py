@@ -20,5 +20,5 @@ kinds = {kind: [name for name in X if kind in name.split()] for kind in ("mean",
 scaler = StandardScaler().set_output(transform="pandas")
 model = make_pipeline(scaler, BlockScaler(kinds), SMFClassifier(2)).fit(X, y)
 table = block_shares(model, X).query("factor == 'all'").set_index("block")
-table[["share_of_factor", "share_of_prediction"]].plot.bar(rot=0, xlabel="")
+table[["share_of_factor", "share_of_prediction"]].plot.bar(rot=0, xlabel="", figsize=(5, 3.5))
 table.round(2)

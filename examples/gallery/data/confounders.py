@@ -20,7 +20,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 radius = X[["mean radius"]]
 plain = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 adjusted = make_pipeline(Adjuster("mean radius"), StandardScaler(), SMFClassifier(2)).fit(X, y)
-_, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(6, 3.2), layout="constrained")
 for model, ax in zip((plain, adjusted), axes, strict=True):
     share = confounding(model, X, radius)["after"][0]
     ax.scatter(radius, factor_view(model).scores[:, 0], c=y, s=12, cmap="coolwarm_r")

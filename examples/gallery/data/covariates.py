@@ -21,7 +21,7 @@ model = SMFRegressor(2).fit(blood, y, covariates=people)
 table = covariate_effects(model, blood, y, covariates=people)
 middle = table["estimate_per_sd"]
 reach = [middle - table["low_per_sd"], table["high_per_sd"] - middle]
-_, ax = plt.subplots(figsize=(6, 2), layout="constrained")
+_, ax = plt.subplots(figsize=(5, 2), layout="constrained")
 ax.errorbar(middle, table["covariate"], xerr=reach, fmt="o", capsize=4)
 ax.axvline(0, color="0.5")  # of odds and hazard ratios 1, with ax.set_xscale("log")
 ax.set(xlabel="change of the target per standard deviation", ylim=(-0.5, 1.5))

@@ -20,7 +20,7 @@ y = y.map("cultivar {}".format)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 table = class_features(model, X, y, n=3)
 means = ((X - X.mean()) / X.std()).groupby(y).mean()[table["feature"].unique()]
-_, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+_, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
 image = ax.imshow(means.T, cmap="RdBu_r", vmin=-1.5, vmax=1.5, aspect="auto")
 ax.set_xticks(range(3), means.index)
 ax.set_yticks(range(means.shape[1]), means.columns)

@@ -19,7 +19,7 @@ X, y = X[np.isin(y, [3, 8])], y[np.isin(y, [3, 8])]
 X = X - X.mean(axis=0)
 model = SMFClassifier(2).fit(X, y)
 views = factor_view(model, positive=8), unsupervised(model, X, y, positive=8)
-_, axes = plt.subplots(2, 2, figsize=(5, 5), layout="constrained")
+_, axes = plt.subplots(2, 2, figsize=(4, 4), layout="constrained")
 for row, view in zip(axes, views, strict=True):
     for ax, correlations, coef in zip(row, view.correlations, view.coef[0], strict=True):
         ax.imshow(correlations.reshape(8, 8), cmap="RdBu_r", vmin=-1, vmax=1)

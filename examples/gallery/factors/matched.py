@@ -19,5 +19,6 @@ data = load_prostate()
 model = make_pipeline(StandardScaler(), SMFClassifier(5)).fit(data.X, data.y)
 pairs = matched(factor_view(model), unsupervised(model, data.X, data.y))
 names = [f"factor {j + 1}\nSVD {k}" for j, k in zip(pairs.beside, pairs.number, strict=True)]
-plt.bar(names, pairs.similarity)
-plt.ylabel("similarity")
+_, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
+ax.bar(names, pairs.similarity)
+ax.set_ylabel("similarity")

@@ -16,7 +16,7 @@ from superfactor.interpretation import factor_view
 
 X, y = load_breast_cancer(return_X_y=True)
 model = SMFClassifier(3).fit(StandardScaler().fit_transform(X), y)
-_, axes = plt.subplots(2, 3, figsize=(8, 5), height_ratios=[1, 2], sharey="row", layout="constrained")
+_, axes = plt.subplots(2, 3, figsize=(6, 4), height_ratios=[1, 2], sharey="row", layout="constrained")
 for rotation, (top, below) in zip(("predictive", "variance", "varimax"), axes.T, strict=True):
     view = factor_view(model, rotation=rotation)
     top.bar(["1", "2", "3"], view.coef[0])

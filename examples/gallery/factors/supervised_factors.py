@@ -7,6 +7,7 @@ With three classes two factors carry the prediction, and the third is background
 adds nothing to the prediction beside them, and has no bar.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,5 +19,6 @@ X, y = load_wine(return_X_y=True, as_frame=True)
 y = y.map("cultivar {}".format)
 model = make_pipeline(StandardScaler(), SMFClassifier(3)).fit(X, y)
 table = supervised_factors(model)
-table.filter(like="coef").plot.bar(rot=0, ylabel="log-odds per standard deviation")
+_, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
+table.filter(like="coef").plot.bar(rot=0, ylabel="log-odds per standard deviation", ax=ax)
 table.round(2)

@@ -20,7 +20,7 @@ data = load_prostate()
 genes = pd.DataFrame(data.X, columns=data.features)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(genes, data.y)
 table = top_features(model, n=8, positive="tumour").query("factor == 1")
-_, ax = plt.subplots(layout="constrained")
+_, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 columns, colors = ["weight", "correlation"], ["0.8", "C0"]
 table[::-1].plot.barh(x="feature", y=columns, color=colors, xlabel="", ylabel="", ax=ax)
 table.round(2)

@@ -9,6 +9,7 @@ needs far more steps than it is given here.
 
 import warnings
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
@@ -24,4 +25,5 @@ fits = {
     for solver in ("lifted-newton", "bcd", "lpgd")
 }
 best = min(fit.objective_ for fit in fits.values())
-ConvergenceDisplay.from_estimator(fits, x="seconds", best=best)
+_, ax = plt.subplots(figsize=(4.5, 3.2), layout="constrained")
+ConvergenceDisplay.from_estimator(fits, x="seconds", best=best, ax=ax)

@@ -18,7 +18,7 @@ from superfactor.interpretation import held_out_scores
 from superfactor.plotting import SamplesDisplay
 
 X, y = load_prostate().X, load_prostate().y
-_, axes = plt.subplots(2, 2, figsize=(9, 9), layout="constrained")
+_, axes = plt.subplots(2, 2, figsize=(8, 8), layout="constrained")
 for row, labels in zip(axes, (y, np.random.default_rng(0).permutation(y)), strict=True):
     model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, labels)
     held_out = held_out_scores(model, X, labels)

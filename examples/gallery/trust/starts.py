@@ -18,7 +18,7 @@ from superfactor.solvers import bcd
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
-_, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(6, 3), layout="constrained")
 for rank, ax in zip((1, 2), axes, strict=True):
     fit = SMFClassifier(rank, lam=1).fit(X, y)
     problem = state("filter", X, y, resolve_link("logistic", 2), xi=fit.xi_, lam=1)
@@ -27,4 +27,4 @@ for rank, ax in zip((1, 2), axes, strict=True):
     ax.axhline(fit.objective_, color="C1", label="the fit")
     ax.axhline(fit.certificate_.lower_bound, color="C2", linestyle="--", label="lower bound")
     ax.set(title=f"factors: {rank}", xlabel="start", ylabel="objective", ylim=(0, 110))
-axes[0].legend()
+axes[1].legend()
