@@ -97,9 +97,11 @@ def gather(
         test, test_unlabeled = parts_of("y_test", labels, *asked, names[1], new, covariates_test)
         test = replace(test, out_of_fold=test.scores)
     if features:
+        seen = None  # tables of features preprocess X themselves, and two copies take much memory
         known["feature_results"] = feature_results(
             view, whole(bare), array, again, y, stable=stable, near=near, **beside
         )
+        seen = bare.preprocess(array)
     columns = outcome.recognised(estimator, given, "y")[0]
     target = Target(given, columns, train.truth)
     _check_nested(known.get("nested"), columns, outcome.counts(target))

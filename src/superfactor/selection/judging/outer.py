@@ -137,6 +137,7 @@ class OuterFold(ABC):
                 columns=len(self.target.names),
                 balanced=self.balanced,
                 unlabelled=seen.unlabelled,
+                last_use=True,
             )
         columns = len(self.target.names)
         found[self.outcome.guess_name] = self.outcome.guessed(self.truth[train], self.truth[test], columns)

@@ -44,6 +44,7 @@ def rival_rows(
     columns: int,
     balanced: bool = False,
     unlabelled: Any = None,
+    last_use: bool = False,
 ) -> dict[str, Any]:
     """What every rival but the one that always says the same predicts: (n', k).
 
@@ -56,6 +57,7 @@ def rival_rows(
     columns : k
     balanced : every class weighs the same, however many samples it has
     unlabelled : (u, m + q) of samples without a label, which principal components may see, or None
+    last_use : the rows inside and outside may be changed
     """
     width = int(inside.shape[1]) - n_covariates
     strangers = inside[:0, :width] if unlabelled is None else unlabelled[:, :width]
@@ -113,7 +115,9 @@ def rival_rows(
         def of(rows: Any, at: Any) -> Any:
             if first:
                 return beside(rows if at is None else rows[at])
-            return scaled(rows, copied=False) if at is None else scaled(rows[at], copied=True)
+            if at is None:  # the last regression of all, if there are no covariates
+                return scaled(rows, copied=last_use and not n_covariates)
+            return scaled(rows[at], copied=True)
 
         def method(fold: _Fold, tried: slice) -> Iterable[Any]:
             A = of(inside, fold.fit)

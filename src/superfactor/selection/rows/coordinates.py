@@ -153,15 +153,18 @@ class FoldRows:
         found: dict[str, Any] = {"covariate_columns": list(range(width - self.n_covariates, width)) or None}
         return found if self.exposures is None else {**found, "exposure_column": width}
 
-    def factorized(self, y: Any) -> Any:
+    def factorized(self, y: Any, *, preprocessed: bool = False) -> Any:
         """All samples (n, m) preprocessed by all of them, without covariates, in few coordinates.
 
+        Tall rows are X itself, and no copy, if they are preprocessed already.
         This is no fold: rows that no fit could take are shortened, so that the units of a grid exist.
         """
         X = shortened(self.X, LONGEST / self.n_samples)
         _refuse_nothing(X, self.centred)
         everyone = np.arange(self.n_samples)
-        if self._keeps_columns(self.n_samples):
+        if self._keeps_columns(self.n_samples) and preprocessed:
+            rows = X
+        elif self._keeps_columns(self.n_samples):
             rows = self._taken(X, everyone, everyone[:0])[0]
         elif self._changed:
             rows = short_rows(self._preprocessed(X, X[:0], everyone)[0])
@@ -282,7 +285,7 @@ class TransformedRows(FoldRows):
         with quiet():
             return step.fit(X, y)
 
-    def factorized(self, y: Any) -> Any:
+    def factorized(self, y: Any, *, preprocessed: bool = False) -> Any:
         """All samples (n, m), transformed by all of them, without covariates, in few coordinates."""
         X = shortened(self.X, LONGEST / self.n_samples)
         step = self._learned(X, y)

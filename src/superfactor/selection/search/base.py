@@ -200,7 +200,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _measured(self, base: Any, data: Prepared, largest: int) -> WeightUnits:
         """Set ``scree_`` and return the units of the grid; both need all rows preprocessed, folds do not."""
-        rows = data.rows.factorized(data.target.given.marked)
+        rows = data.rows.factorized(data.target.given.marked, preprocessed=self._nested)
         if not self._nested:
             self.scree_ = _scree(rows, data.weight, largest)
         return _units(base, rows, data)
