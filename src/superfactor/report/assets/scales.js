@@ -52,8 +52,11 @@ function bottomAxis(scale, [left, right], y, title, {ticks = 6, format = shown} 
     svg("line", {x1: scale(value), x2: scale(value), y1: y, y2: y + 5}),
     svg("text", {x: scale(value), y: y + 19, "text-anchor": "middle"}, format(value)),
   ]);
+  // A long title is moved to the left where it would leave the picture.
+  const text = cut(title, right);
+  const middle = Math.max(Math.min((left + right) / 2, right + 8 - ruler.measureText(text).width / 2), 0);
   return svg("g", {class: "axis", "aria-hidden": "true"}, svg("line", {x1: left, x2: right, y1: y, y2: y}), ...marks,
-    svg("text", {x: (left + right) / 2, y: y + 40, "text-anchor": "middle"}, title));
+    nameText(title, right, {x: middle, y: y + 40, "text-anchor": "middle"}));
 }
 
 function leftAxis(scale, x, right, title, {ticks = 5, format = shown, values = scale.ticks(ticks)} = {}) {
