@@ -47,7 +47,7 @@ def test_one_unit_is_as_long_on_both_axes_and_a_circle_is_correlation_1():
     assert np.all(np.hypot(*ends.T) <= circle.radius * (1 + 1e-9))
 
 
-def test_samples_are_held_out_unless_asked_otherwise():
+def test_samples_are_held_out_by_default():
     X, y, model = wine()
     display = BiplotDisplay.from_estimator(model, X, y)
     held = held_out_scores(model, X, y).scores
@@ -119,7 +119,7 @@ def test_the_users_axes_rotation_and_bad_input():
     view = factor_view(model, rotation="variance", positive="benign")
     np.testing.assert_allclose(display.samples.scores, view.scores[:, :2], atol=1e-8)
     for arguments, line in [
-        ({"factors": 1}, "factors=1: a biplot needs two factors"),
+        ({"factors": 1}, "factors=1: two factors are required"),
         ({"factors": (1, 9)}, r"factors=\(1, 9\): one or two integers"),
         ({"n": 0}, "n=0: an integer >= 1"),
         ({"by": "size"}, "by='size': 'correlation' or 'weight'"),

@@ -50,7 +50,7 @@ def test_the_plane_is_a_true_circle_with_all_points_in_it():
     assert np.all(np.hypot(*places(display).T) <= 1 + 1e-9)
 
 
-def test_a_cutoff_leaves_out_what_is_nearer_to_the_centre():
+def test_a_cutoff_omits_features_near_the_centre():
     _, _, model = cancer()
     display = CorrelationCircleDisplay.from_estimator(model, cutoff=0.6)
     far = np.hypot(*display.correlations.T)
@@ -58,12 +58,12 @@ def test_a_cutoff_leaves_out_what_is_nearer_to_the_centre():
     assert np.all(np.diff(far[display.features_]) <= 0)
     assert len(places(display)) == len(display.features_) < 30
     said = display.figure_.get_suptitle()
-    assert f"{len(display.features_)} of 30 features, those 0.6 or farther" in said
+    assert f"{len(display.features_)} of 30 features at a distance of at least 0.6" in said
     nothing = CorrelationCircleDisplay.from_estimator(model, cutoff=1.0)
     assert nothing.features_ == [] and not names(nothing)
 
 
-def test_features_that_go_with_neither_have_no_name():
+def test_uncorrelated_features_have_no_name():
     view = made_view(2)
     view.correlations[:, 2:] = 0
     display = CorrelationCircleDisplay.from_estimator(view, n=30)
@@ -94,7 +94,7 @@ def test_the_users_axes_look_and_rotation():
 def test_bad_input_is_named_in_one_line():
     _, _, model = cancer()
     for arguments, line in [
-        ({"factors": 1}, "factors=1: a correlation circle needs two factors"),
+        ({"factors": 1}, "factors=1: two factors are required"),
         ({"factors": (1, 9)}, r"factors=\(1, 9\): one or two integers"),
         ({"n": 0}, "n=0: an integer >= 1"),
         ({"cutoff": 1.5}, "cutoff=1.5: a number from 0 to 1 is required"),

@@ -53,7 +53,7 @@ def test_one_heat_map_for_each_model_and_rank(search):
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
 
-def test_every_cell_says_its_score(search):
+def test_every_cell_shows_its_score(search):
     ax = CVSurfaceDisplay.from_estimator(search, n_components=2, model="filter").ax_
     for text in ax.texts:
         xi, lam = text.get_position()
@@ -166,7 +166,7 @@ def test_bad_input_is_named_in_one_line(search):
         (
             lambda: CVSurfaceDisplay(results([1.0], [1.0]) | {"params": [{"tol": 1}]}, 0).plot(),
             ValueError,
-            "cv_results: has tol; one of xi, lam",
+            "cv_results: it varies tol; one of xi, lam",
         ),
     ]:
         with pytest.raises(kind, match=line) as caught:

@@ -60,7 +60,7 @@ def test_bars_are_correlations_or_weights_of_the_features_beside_them(n, by):
 
 
 @pytest.mark.parametrize("by, other", [("correlation", "weight"), ("weight", "correlation")])
-def test_what_bars_are_not_is_a_mark_beside_them(by, other):
+def test_the_other_value_is_a_mark(by, other):
     _, _, model = cancer()
     display = FactorsDisplay.from_estimator(model, n=30, by=by)
     table = top_features(model, 30, by=by)
@@ -75,7 +75,7 @@ def test_what_bars_are_not_is_a_mark_beside_them(by, other):
         assert (rows[by] * rows[other] < 0).equals(rows["disagrees"])
     texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
     assert any(text.startswith(other) for text in texts)
-    assert f"{other} that points the other way than the {by}" in texts
+    assert f"{other} with the opposite sign of the {by}" in texts
     assert table["disagrees"].any()
 
 
@@ -101,7 +101,7 @@ def test_a_coefficient_has_three_digits():
         assert FactorsDisplay(view).plot().axes_[0, 0].texts[0].get_text() == text
 
 
-def test_titles_say_share_and_number():
+def test_titles_have_share_and_number():
     view = made_view(3)
     view.share[...] = 0.4412, 0.0312, 0.0001
     titles = [ax.get_title() for ax in FactorsDisplay(view).plot().axes_[0]]
@@ -132,7 +132,7 @@ def test_the_second_row_is_the_svd_of_the_same_data():
     assert sorted(found) == [0, 1, 2]
 
 
-def test_each_svd_factor_is_under_the_one_it_is_like():
+def test_each_svd_factor_is_below_the_matched_one():
     view = made_view(5)
     order, signs = [3, 0, 4, 2, 1], np.array([1.0, -1, -1, 1, -1])
     other = replace(
@@ -157,7 +157,7 @@ def test_each_svd_factor_is_under_the_one_it_is_like():
     assert "matched to the one above" in display.figure_.get_suptitle()
 
 
-def test_a_factor_without_partner_has_nothing_under_it():
+def test_a_factor_without_partner_has_an_empty_place():
     view = made_view(3)
     rows = {
         name: getattr(view, name)[[2]]
@@ -196,7 +196,7 @@ def test_rotation_reaches_both_rows():
 def test_known_markers_are_boxed_and_carry_their_note():
     _, _, model = cancer()
     name = labels(FactorsDisplay.from_estimator(model).axes_[0, 0])[1]
-    display = FactorsDisplay.from_estimator(model, markers={name: "seen before", "nobody": "?"})
+    display = FactorsDisplay.from_estimator(model, markers={name: "seen before", "unknown": "?"})
     ax = display.axes_[0, 0]
     boxed = [label.get_text() for label in ax.get_yticklabels() if label.get_bbox_patch()]
     assert boxed == [name]
@@ -249,8 +249,8 @@ def test_bad_input_is_named_in_one_line():
     _, two = plt.subplots(1, 2)
     free = plt.figure().add_axes((0, 0, 1, 1))
     for call, line in [
-        (lambda: FactorsDisplay.from_estimator(model, X), "y=None with X given"),
-        (lambda: FactorsDisplay.from_estimator(model, y=y), "X=None with y given"),
+        (lambda: FactorsDisplay.from_estimator(model, X), "y=None, but X is given"),
+        (lambda: FactorsDisplay.from_estimator(model, y=y), "X=None, but y is given"),
         (lambda: FactorsDisplay.from_estimator(model, n=0), "n=0: an integer >= 1"),
         (lambda: FactorsDisplay.from_estimator(model, rotation="oblimin"), "rotation='oblimin'"),
         (lambda: FactorsDisplay.from_estimator(model, by="size"), "by='size': 'correlation' or"),
@@ -263,7 +263,7 @@ def test_bad_input_is_named_in_one_line():
         assert "\n" not in str(caught.value)
 
 
-def test_background_factors_are_called_so_and_grey():
+def test_background_factors_are_named_and_grey():
     X, y, model = cancer()
     display = FactorsDisplay.from_estimator(model, X, y, positive="benign")
     titles = [ax.get_title() for ax in display.axes_[0]]
@@ -276,7 +276,7 @@ def test_background_factors_are_called_so_and_grey():
     assert labels(display.axes_[0, 0])[0] == "benign"
 
 
-def test_what_is_said_of_background_is_true():
+def test_the_text_about_background_factors():
     for contribution, said in (
         ([0.6, 0.005, 0.3], "adds less than 1 % to the prediction beyond factors 1 and 3."),
         ([0.0, 0.0, 0.0], "adds nothing to the prediction, and no factor does."),

@@ -30,10 +30,10 @@ def test_image_is_the_standardised_features_in_the_order_of_the_trees():
     assert labels[0] and len(labels) == len(names)
 
 
-def test_the_caption_says_that_features_were_chosen_with_the_labels():
+def test_the_caption_names_the_selection_with_labels():
     X, y, model = cancer()
     display = HeatmapDisplay.from_estimator(model, X, y, n=4)
-    assert "chosen with the labels of the training samples" in display.said
+    assert "selected with the labels of the training samples" in display.said
     assert display.figure_.get_suptitle().replace("\n", " ") == display.said
     _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
     display = HeatmapDisplay.from_estimator(model, X, y, n=4, ax=ax)

@@ -25,7 +25,7 @@ def by_class(values, y):
 
 
 @pytest.mark.parametrize(("factors", "rotation"), [((1, 2), None), ((3, 1), "varimax")])
-def test_training_samples_stand_at_their_scores(factors, rotation):
+def test_training_samples_have_their_scores(factors, rotation):
     X, y, model = wine()
     scores = factor_view(model, rotation=rotation).scores[:, [j - 1 for j in factors]]
     for data in (None, X):  # filter scores of the training samples are those of new ones
@@ -34,7 +34,7 @@ def test_training_samples_stand_at_their_scores(factors, rotation):
         )
         np.testing.assert_allclose(places(display), by_class(scores, y), atol=1e-8)
         said = display.figure_.get_suptitle().replace("\n", " ")
-        assert "has seen their labels, and can separate them even where labels mean nothing" in said
+        assert "was fitted to their labels, and can separate them even if labels are random" in said
         assert not display.ellipses_
 
 
@@ -44,7 +44,7 @@ def test_training_data_is_shown_held_out():
     held = held_out_scores(model, X, y, **turned)
     order = np.random.default_rng(0).permutation(len(y))  # in any order
     display = SamplesDisplay.from_estimator(model, X.iloc[order], y[order])
-    assert display.said == "Held-out samples: each stands where a model without it puts it."
+    assert display.said == "Held-out samples: each score comes from a model fitted without the sample."
     assert len(display.ellipses_) == 3
     display = SamplesDisplay.from_estimator(model, X, y, **turned)
     np.testing.assert_allclose(places(display), by_class(held.scores[:, :2], y))
@@ -73,7 +73,7 @@ def test_held_out_scores_are_those_of_a_model_without_the_sample():
         np.testing.assert_allclose(np.abs(shown[out]), np.abs(expected), rtol=1e-6, atol=1e-8)
 
 
-def test_shuffled_labels_look_like_nothing():
+def test_shuffled_labels_are_not_separated():
     """Two hundred features of noise separate forty training samples, and no others."""
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((40, 200)), np.array(["a", "b"])[np.arange(40) % 2]
@@ -84,12 +84,12 @@ def test_shuffled_labels_look_like_nothing():
     apart = [np.asarray(points.get_offsets())[:, 0] for points in display.points_.values()]
     assert abs(apart[0].mean() - apart[1].mean()) < 0.6
     seen = SamplesDisplay.from_estimator(fit, X, y, samples="training", ellipses=True)
-    assert len(seen.ellipses_) == 2 and "has seen their labels" in seen.said
+    assert len(seen.ellipses_) == 2 and "was fitted to their labels" in seen.said
     apart = [np.asarray(points.get_offsets())[:, 0] for points in seen.points_.values()]
     assert abs(apart[0].mean() - apart[1].mean()) > 1
 
 
-def test_axes_say_what_was_not_shown():
+def test_axes_name_factors_that_are_not_shown_to_predict():
     X, y, model = wine()
     held = held_out_scores(model, X, y)
     shown = SamplesDisplay.from_estimator(model, y=y, held_out=held)
@@ -100,7 +100,7 @@ def test_axes_say_what_was_not_shown():
         assert display.factors[0].startswith("factor 1 (not shown, ")
 
 
-def test_a_verdict_of_the_user_counts():
+def test_the_verdict_of_the_user():
     X, y, model = wine()
     held = held_out_scores(model, X, y)
     display = SamplesDisplay.from_estimator(model, y=y, held_out=held, predicts=False)
@@ -111,14 +111,14 @@ def test_a_verdict_of_the_user_counts():
     assert len(sure.ellipses_) == 3 and "not shown" not in sure.said
 
 
-def test_other_samples_are_called_new_only_where_the_user_says_so():
+def test_other_samples_are_new_only_if_requested():
     X, y, model = wine()
     model = clone(model).fit(X[::2], y[::2])
     display = SamplesDisplay.from_estimator(model, X[1::2], y[1::2])
-    assert display.said.startswith("Samples as given: where the model was fitted to them")
+    assert display.said.startswith("Samples as given: if the model was fitted to them")
     assert not display.ellipses_
     new = SamplesDisplay.from_estimator(model, X[1::2], y[1::2], samples="new")
-    assert new.said == "New samples: the model has not seen them."
+    assert new.said == "New samples: the model was fitted without them."
     assert len(new.ellipses_) == 3
     np.testing.assert_array_equal(places(new), places(display))
     assert "held out" not in new.ax_.get_xlabel()
@@ -137,7 +137,7 @@ def test_training_data_with_weights_and_without_labels():
         assert len(display.points_["all"].get_offsets()) == len(X) and display.ax_.get_legend() is None
 
 
-def test_colours_and_shapes_tell_classes_apart():
+def test_colours_and_shapes_distinguish_classes():
     X, y = (part[:300] for part in load_digits(return_X_y=True))
     model = SMFClassifier(2, lam=10.0, max_iter=2, tol=0, certify=None).fit(X - X.mean(0), y)
     display = SamplesDisplay.from_estimator(model, X - X.mean(0), y)
@@ -166,18 +166,18 @@ def test_one_factor_has_a_row_per_class():
         assert np.all(np.abs(points.get_offsets()[:, 1] - place) < 0.5)
 
 
-def test_labels_the_model_does_not_know_come_last():
+def test_unknown_labels_come_last():
     X, y, model = cancer()
     y = y.astype(object)
     y[:7] = "a third kind"
     display = SamplesDisplay.from_estimator(model, X, y)
     assert list(display.points_) == ["benign", "malignant", "a third kind"]
     assert len(display.points_["a third kind"].get_offsets()) == 7
-    assert display.said.startswith("Training samples: the model has seen their labels")
+    assert display.said.startswith("Training samples: the model was fitted to their labels")
 
 
 @pytest.mark.parametrize("factors", [(1, 2), 1], ids=["legend", "rows"])
-def test_labels_are_shown_as_they_are(factors):
+def test_labels_are_literal(factors):
     labels = ["$a$ and $b$", "_hidden"]
     view = replace(made_view(2), classes=tuple(labels), outputs=("_hidden",))
     display = SamplesDisplay.from_estimator(view, y=np.array(labels * 20), factors=factors)
@@ -187,7 +187,7 @@ def test_labels_are_shown_as_they_are(factors):
     assert not any(text.get_parse_math() for text in texts)
 
 
-def test_covariates_move_no_training_sample_and_are_needed_for_held_out_ones():
+def test_covariates_are_required_for_held_out_samples_only():
     X, y, _ = cancer()
     X, y = ((X - X.mean()) / X.std())[:120], y[:120]
     ages = np.arange(len(X))[:, None] / len(X)
@@ -238,7 +238,7 @@ def test_bad_input_is_named_in_one_line(arguments, line):
     assert "\n" not in str(caught.value)
 
 
-def test_a_view_scores_no_other_samples():
+def test_a_view_cannot_score_other_samples():
     with pytest.raises(ValueError, match="X: None is required with a FactorView"):
         SamplesDisplay.from_estimator(made_view(2), np.ones((3, 60)))
     with pytest.raises(ValueError, match="samples='new': X is required"):

@@ -55,7 +55,7 @@ def test_covariate_columns_do_not_count():
     np.testing.assert_allclose(display.line_.get_ydata(), shares(kept))
 
 
-def test_a_search_keeps_its_scree():
+def test_a_search_stores_its_scree():
     X, y, _ = wine()
     search = SMFClassifierCV(xi=1.0, lam=1.0, cv=2, preprocess="standardize").fit(X, y)
     display = ScreeDisplay.from_estimator(search)
@@ -64,5 +64,5 @@ def test_a_search_keeps_its_scree():
 
 
 def test_a_model_alone_has_no_scree():
-    with pytest.raises(ValueError, match=r"X=None: the training data is required.* Pipeline"):
+    with pytest.raises(ValueError, match=r"X=None: the training data are required.* Pipeline"):
         ScreeDisplay.from_estimator(wine()[2])

@@ -43,10 +43,10 @@ def test_hollow_marks_are_the_frequencies_with_shuffled_labels(shuffled):
         chance = np.median(found.similarity_shuffled[:, j])
         assert ax.get_title().endswith(f"(shuffled {shuffled} {chance:.2f})")
     (text,) = display.figure_.legends[0].get_texts()
-    assert f"shuffled {shuffled}," in text.get_text()
+    assert f"shuffled {shuffled}" in text.get_text()
 
 
-def test_without_shuffles_nothing_is_said_of_them():
+def test_without_shuffles_there_are_no_marks():
     X, y, model = wine()
     display = StabilityDisplay.from_estimator(model, X, y, 2, n=2, shuffles=0)
     assert not display.figure_.legends
@@ -77,7 +77,7 @@ def test_few_factors_and_the_users_axes():
         StabilityDisplay.from_stability(found, ax=axes, max_factors=3)
 
 
-def test_background_factors_are_called_so():
+def test_background_factors_are_named():
     X, y, model = wine()
     display = StabilityDisplay.from_estimator(model, X, y, 2, n=2, positive="class_2")
     names = [ax.get_title().split(":")[0] for ax in display.axes_]

@@ -45,7 +45,7 @@ def test_bars_ticks_and_line_are_those_of_the_table():
     assert display.figure_.get_suptitle().replace("\n", " ") == found.statement
 
 
-def test_features_that_are_never_picked_are_not_shown():
+def test_features_that_are_never_selected_are_not_shown():
     found = made()
     found.table.loc[3:, "share"] = 0.0
     display = StableFeaturesDisplay.from_stable_features(found)

@@ -1,23 +1,23 @@
-"""Plots as scikit-learn Displays: make one with ``from_estimator``, change it through its axes.
+"""Plots as Displays of scikit-learn: create one with ``from_estimator``, change it through its axes.
 
 ====================== =========================================================================
 file                   idea
 ====================== =========================================================================
-``factors``            the features that go with each factor, under its coefficients
+``factors``            coefficients and top features of each factor
 ``samples``            samples in the space of two factors, coloured by class
 ``biplot``             the same, with arrows for the top features
 ``correlation_circle`` features by their correlations with two factors
 ``heatmap``            the top features in all samples, clustered
-``scree``              how much each direction of X holds, with the elbow
+``scree``              share of variance of each singular direction of X, with the elbow
 ``convergence``        the objective against iterations or seconds
 ``cv_surface``         the cross-validated score over ξ and λ
-``stability``          how often top features return under resampling
-``stable_features``    which features can be trusted
-``drawing/``           what they share: figures, names, positions of samples
+``stability``          how often top features are found again in subsamples
+``stable_features``    shares of half-samples in which features are selected
+``drawing/``           shared helpers: figures, names, positions of samples
 ====================== =========================================================================
 
-matplotlib is needed once something is drawn: ``pip install "superfactor[plot]"``. Nothing here
-shows a figure, closes one or changes matplotlib's settings.
+Plots require matplotlib: ``pip install "superfactor[plot]"``. The functions do not show or close figures and
+do not change settings of matplotlib.
 """
 
 from superfactor.plotting.biplot import BiplotDisplay

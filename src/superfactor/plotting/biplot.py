@@ -1,4 +1,4 @@
-"""`BiplotDisplay`: samples in the space of two factors, and the features that go with them."""
+"""`BiplotDisplay`: samples and top features in the space of two factors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REACH = 0.9  # of the farthest sample: how far a correlation of 1 reaches
 ARROWS = {
     "correlation": "Arrows: correlations with the factors; the dotted circle is 1.",
-    "weight": "Arrows: weights in the factors' scores, the largest of each factor being ±1.",
+    "weight": "Arrows: weights in the factors' scores (largest of each factor: ±1).",
 }
 
 
@@ -31,19 +31,19 @@ class BiplotDisplay:
     """Samples by two of their scores, with an arrow for each of the top features.
 
     A correlation biplot: scores have unit variance, and the extent of an arrow along an axis is the
-    correlation of the feature with that factor. Samples in the direction of an arrow have more of that
-    feature, the more so the nearer the arrow comes to the dotted circle. Names stand at the sides, each
-    joined to the end of its arrow.
+    correlation of the feature with that factor. Samples in the direction of an arrow tend to have higher
+    values of that feature, more clearly for arrows close to the dotted circle. Names are at the sides, each
+    connected to the end of its arrow.
 
     Parameters
     ----------
     samples : SamplesDisplay
-        Of two factors.
+        The samples by two factors.
     directions : array of shape (n_features, 2)
-        From −1 to 1: correlations (weights) in the two factors.
+        From −1 to 1: correlations with (or weights in) the two factors.
     features : sequence of n_features names
     by : {"correlation", "weight"}, default="correlation"
-        What the directions are.
+        The kind of the directions.
 
     Attributes
     ----------
@@ -101,20 +101,20 @@ class BiplotDisplay:
         factors : two int, default=(1, 2)
             Numbers of the factors, from 1 in display order.
         n : int, default=5
-            Features of each of the two factors: those of the largest correlation in size.
+            Features of each of the two factors: those with the largest absolute correlation.
         by : {"correlation", "weight"}, default="correlation"
-            What arrows are and features are chosen by: what goes with the factors, or how their scores
-            are computed.
+            The values of the arrows, by which features are ranked: correlations with the factors, or weights
+            in their scores.
         ellipses, ax, **kwargs
             See ``plot``.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         check_count("n", n)
         check_by(by)
         view = factor_view(model, rotation=rotation, positive=positive)
         chosen = check_factors(factors, len(view.weights))
         if len(chosen) != 2:
-            raise ValueError(f"factors={factors!r}: a biplot needs two factors")
+            raise ValueError(f"factors={factors!r}: two factors are required")
         shown = view.shown(by)[[j - 1 for j in chosen]]
         largest = np.argsort(-np.abs(shown), axis=1, kind="stable")[:, :n]
         top = [i for i in dict.fromkeys(largest.ravel().tolist()) if shown[:, i].any()]

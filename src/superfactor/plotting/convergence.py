@@ -1,4 +1,4 @@
-"""`ConvergenceDisplay`: the objective on the way to its optimum."""
+"""`ConvergenceDisplay`: the objective against iterations or seconds."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ConvergenceDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Plot how a fit, or several, came to their optimum.
+        """Plot the convergence of one fit or several.
 
         Parameters
         ----------
@@ -93,11 +93,11 @@ class ConvergenceDisplay:
             None makes a new figure.
         x : {"iteration", "seconds"}, default="iteration"
         value : {"excess", "objective"}, default="excess"
-            "excess" is the objective minus `best`, on a logarithmic scale, where exponential
-            convergence is a straight line; points at the best itself have no place on it.
+            "excess" is the objective minus `best` on a logarithmic scale, where exponential
+            convergence is a straight line. Points at the best value are not drawn.
         best : float, optional
-            None takes the least objective each fit has seen. To compare solvers on one problem,
-            give the least of all of them, or a bound: ``model.certificate_.lower_bound``.
+            None takes the smallest objective of each fit. To compare solvers on one problem,
+            pass the smallest of all of them, or a bound: ``model.certificate_.lower_bound``.
         **kwargs
             Passed on to ``Axes.plot``.
         """

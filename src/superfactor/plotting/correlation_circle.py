@@ -1,4 +1,4 @@
-"""`CorrelationCircleDisplay`: how features go with two factors."""
+"""`CorrelationCircleDisplay`: correlations of features with two factors."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CIRCLES = (0.5, 1.0)
-EDGE = 1.08  # what is drawn reaches so far from the centre
-MANY = 5000  # points, above which a vector file holds them as a picture
+EDGE = 1.08  # the largest distance of anything drawn from the centre
+MANY = 5000  # more points are rasterized in vector files
 
 
 @dataclass(eq=False, repr=False)
 class CorrelationCircleDisplay:
-    """Features as points: the correlation with one factor across, with another one upwards.
+    """Features as points: the correlations with two factors are the coordinates.
 
-    Scores of two factors are uncorrelated, so that the square of the distance from the centre is the
-    share of the variance of a feature that goes with both; all points lie within the circle of 1.
-    Features that lie together go together in this plane, opposite ones go against each other, and
-    features near the centre have little to do with these two factors. mixOmics calls it plotVar.
+    Scores of two factors are uncorrelated, so the squared distance from the centre is the share of the
+    variance of a feature that both factors explain, and all points lie within the circle of radius 1.
+    Features close to each other are positively related in this plane, opposite features negatively, and
+    features near the centre are hardly related to these two factors. In mixOmics the plot is called plotVar.
 
     Parameters
     ----------
@@ -37,10 +37,9 @@ class CorrelationCircleDisplay:
     features : sequence of n_features names
     factors : names of the two axes
     n : int, default=10
-        Features that have their names at the sides: for each factor those of the largest correlation in
-        size.
+        Named features: for each factor those with the largest absolute correlation.
     cutoff : float, default=0.0
-        From 0 to 1: features nearer to the centre than this are left out.
+        From 0 to 1: features closer to the centre are left out.
 
     Attributes
     ----------
@@ -99,14 +98,14 @@ class CorrelationCircleDisplay:
             As in the class.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
-            The class that is up; both as in `superfactor.interpretation.factor_view`.
+            Both as in `superfactor.interpretation.factor_view`.
         ax, **kwargs
             See ``plot``.
         """
         view = factor_view(model, rotation=rotation, positive=positive)
         chosen = check_factors(factors, len(view.weights))
         if len(chosen) != 2:
-            raise ValueError(f"factors={factors!r}: a correlation circle needs two factors")
+            raise ValueError(f"factors={factors!r}: two factors are required")
         display = cls(
             view.correlations[[j - 1 for j in chosen]].T,
             list(view.features),
@@ -134,7 +133,7 @@ class CorrelationCircleDisplay:
         order = np.argsort(-far, kind="stable")
         self.features_: list[int] = [int(i) for i in order[far[order] >= self.cutoff]]
         largest = np.argsort(-np.abs(places), axis=0, kind="stable")[: self.n].ravel()
-        # A feature that has nothing to do with either factor has no side to be named at.
+        # A feature at the centre has no side for its name.
         named = [i for i in self.features_ if i in set(largest.tolist()) and far[i] > 0]
         others = [i for i in self.features_ if i not in set(named)]
         own = ax is None
@@ -161,17 +160,17 @@ class CorrelationCircleDisplay:
         return self
 
     def _said(self, total: int) -> list[str]:
-        """What is shown, in sentences."""
+        """Return the sentences of the caption."""
         shown = len(self.features_)
         which = "Features" if shown == total else f"{shown:,} of {total:,} features"
-        more = f", those {self.cutoff:g} or farther from the centre," if shown < total else ""
+        more = f" at a distance of at least {self.cutoff:g} from the centre" if shown < total else ""
         return [
-            f"{which}{more} by their correlations with two factors, in the training samples.",
+            f"{which}{more}, by their correlations with two factors in the training samples.",
             "Circles: 0.5 and 1.",
         ]
 
     def _draw_plane(self, ax: Axes) -> None:
-        """Circles, the two axes through the centre, and scales that end where correlations do."""
+        """Draw circles, the two axes through the centre, and scales from −1 to 1."""
         for radius in CIRCLES:
             sides.draw_circle(ax, radius)
         cross: dict[str, Any] = {"color": "0.8", "linewidth": 0.6, "zorder": 0.3}

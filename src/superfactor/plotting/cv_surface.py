@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.lines import Line2D
 
-# xi, lam, n_components and model (None where the search did not vary them), mean, std, chosen.
+# xi, lam, n_components and model (None if the search did not vary them), mean, std, chosen.
 Point = dict[str, Any]
 VARIED = ("xi", "lam", "n_components", "model")
 AXIS = {"xi": "ξ, weight of the reconstruction", "lam": "λ, ridge", "n_components": "number of factors"}
 SCORE = "mean score over splits"
 CELL = (0.62, 0.42)  # inches of a cell, enough for its number
-PAGE = 13.0  # inches that panels in a row may take
-WIDEST = 12  # cells a side of which every one is labelled
+PAGE = 13.0  # largest width of a row of panels, in inches
+WIDEST = 12  # largest number of cells per side with labels
 
 
 @dataclass(eq=False, repr=False)
 class CVSurfaceDisplay:
-    """Mean cross-validated score over (ξ, λ), with the chosen point ringed.
+    """Mean cross-validated score over (ξ, λ); a ring marks the chosen point.
 
-    One heat map for each number of factors and model. Where only one of ξ and λ was varied, one
-    line for each instead, with the standard deviation over splits; where neither was, the score
-    against the number of factors.
+    There is one heat map for each number of factors and model. If the search varied only one of ξ and λ,
+    there is one line for each instead, with the standard deviation over splits. If it varied neither, the
+    plot shows the score against the number of factors.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class CVSurfaceDisplay:
         The first of them.
     figure_ : Figure
     best_ : Line2D or None
-        The ring at the chosen point; None where the panels shown leave it out.
+        The ring at the chosen point; None if no panel contains it.
 
     Examples
     --------
@@ -102,12 +102,12 @@ class CVSurfaceDisplay:
         Parameters
         ----------
         ax : None, Axes or array of Axes, default=None
-            None makes a figure that is large enough. Axes give their place to the panels. With an
-            array each panel takes one.
+            None makes a figure that is large enough. The panels take the place of a single Axes. With an
+            array each panel uses one.
         n_components : int, optional
-            Show this number of factors only.
+            Show only this number of factors.
         model : {"filter", "feature"}, optional
-            Show this model only.
+            Show only this model.
         **kwargs
             Passed on to ``Axes.pcolormesh`` (heat maps) or ``Axes.errorbar`` (lines).
         """
@@ -128,7 +128,7 @@ class CVSurfaceDisplay:
         return self
 
     def _heat_maps(self, ax: Any, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
-        """One panel per group, all on one scale of colours."""
+        """Draw one panel per group, with the same colour scale."""
         places = [tuple(_places(points, name) for name in ("xi", "lam")) for points in groups.values()]
         wide, high = (min(WIDEST, max(map(_cells, side))) for side in zip(*places, strict=True))
         width, height = 1.0 + CELL[0] * wide, max(2.2, 0.9 + CELL[1] * high)
@@ -152,7 +152,7 @@ class CVSurfaceDisplay:
         bar.ax.tick_params(labelsize=lettering.SMALL)
 
     def _lines(self, ax: Any, name: str, groups: dict[str, list[Point]], kwargs: dict[str, Any]) -> None:
-        """One line per group over the one parameter that varies, in one panel."""
+        """Draw one line per group over the parameter that varies, in one panel."""
         panel = figures.single(ax if ax is None else np.ravel(ax)[0])
         self.axes_ = np.array([panel], dtype=object)
         everyone = [point for points in groups.values() for point in points]
@@ -180,14 +180,14 @@ class CVSurfaceDisplay:
 def _heat_map(
     ax: Axes, points: list[Point], xi: dict[Any, float], lam: dict[Any, float], look: dict[str, Any]
 ) -> QuadMesh:
-    """Coloured cells with their scores written in, where these are large enough."""
+    """Draw coloured cells, with their scores if the cells are large enough."""
     columns, rows = list(xi), list(lam)
     mean = np.full((len(rows), len(columns)), np.nan)
     for point in points:
         mean[rows.index(point["lam"]), columns.index(point["xi"])] = point["mean"]
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_facecolor("0.85")  # a score that is no number leaves its cell empty
+    ax.set_facecolor("0.85")  # cells without a score are empty
     mesh = ax.pcolormesh(_edges(xi), _edges(lam), mean, **look)
     if max(_cells(xi), _cells(lam)) <= WIDEST:
         for point in points:
@@ -202,7 +202,7 @@ def _heat_map(
 
 
 def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> None:
-    """The number, dark on light colours and light on dark ones."""
+    """Write the score, dark on light colours and light on dark ones."""
     red, green, blue, _ = mesh.to_rgba(np.asarray(score))
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     text = f"{score:z.3f}" if abs(score) < 10 else f"{score:.3g}"
@@ -211,14 +211,14 @@ def _write_score(ax: Axes, x: float, y: float, score: float, mesh: QuadMesh) -> 
 
 
 def _around_a_score() -> dict[str, Any]:
-    """A ring as wide as a number is, and as high as a cell allows."""
+    """Return the style of a ring around a number in a cell."""
     from matplotlib.markers import MarkerStyle
 
     return {"marker": MarkerStyle("o").scaled(1.45, 0.95), "markersize": 26}
 
 
 def _edges(places: dict[Any, float]) -> Any:
-    """Boundaries (k + 1,) of cells around k places on a logarithmic axis."""
+    """Return the boundaries (k + 1,) of cells around k places on a logarithmic axis."""
     logs = np.log(list(places.values()))
     if len(logs) == 1:
         return np.exp(logs[0] + np.array([-1.0, 1.0]))
@@ -228,13 +228,13 @@ def _edges(places: dict[Any, float]) -> Any:
 
 
 def _cells(places: dict[Any, float]) -> int:
-    """How many cells as narrow as the narrowest one fill the axis: in an even grid, all of them."""
+    """Return how many cells of the smallest width fill the axis."""
     logs = np.log(_edges(places))
     return math.ceil(float((logs[-1] - logs[0]) / np.diff(logs).min()) - 1e-6)
 
 
 def _mark_values(axis: Axis, places: dict[Any, float]) -> None:
-    """Ticks at the values tried, without those too near to the last one marked."""
+    """Set ticks at the values tried, without those too close to the previous tick."""
     scale = np.array(list(places.values()))
     scale = np.log(scale) if axis.get_scale() == "log" else scale
     least, kept = (scale[-1] - scale[0]) / WIDEST, [0]
@@ -248,11 +248,11 @@ def _mark_values(axis: Axis, places: dict[Any, float]) -> None:
     axis.set_ticks([], minor=True)
 
 
-# --- the candidates, as they are arranged in a plot --------------------------------------------------------
+# --- the candidates, grouped for a plot --------------------------------------------------------------------
 
 
 def _listed(results: dict[str, Any], best_index: int) -> list[Point]:
-    """Every candidate of `cv_results_`; parameters of a pipeline's step go by their short names."""
+    """Return every candidate of `cv_results_`; parameters of a step in a pipeline get their short names."""
     points = []
     for k, params in enumerate(results["params"]):
         point: Point = dict.fromkeys(VARIED)
@@ -263,14 +263,14 @@ def _listed(results: dict[str, Any], best_index: int) -> list[Point]:
         points.append(point)
     if all(points[0][name] is None for name in VARIED[:3]):
         raise ValueError(
-            f"cv_results: has {', '.join(results['params'][0]) or 'no parameters'}; one of xi, lam "
+            f"cv_results: it varies {', '.join(results['params'][0]) or 'no parameters'}; one of xi, lam "
             "and n_components is required"
         )
     return points
 
 
 def _only(points: list[Point], name: str, value: Any) -> list[Point]:
-    """The points with this value of a parameter; None keeps all."""
+    """Return the points with this value of a parameter; None keeps all."""
     kept = [point for point in points if value is None or point[name] == value]
     if not kept:
         found = ", ".join(map(repr, _distinct(points, name)))
@@ -279,17 +279,17 @@ def _only(points: list[Point], name: str, value: Any) -> list[Point]:
 
 
 def _distinct(points: list[Point], name: str) -> list[Any]:
-    """The values of a parameter, ascending."""
+    """Return the values of a parameter, ascending."""
     return sorted({point[name] for point in points})
 
 
 def _chosen(points: list[Point]) -> Point | None:
-    """The chosen candidate, if it is one of these."""
+    """Return the chosen candidate, if it is one of these."""
     return next((point for point in points if point["chosen"]), None)
 
 
 def _grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
-    """Points that agree in these parameters, by a title such as "filter model, 3 factors"."""
+    """Return groups of points with equal parameters, by a title such as "filter model, 3 factors"."""
 
     def order(point: Point) -> tuple[int, int]:
         name = point["model"]
@@ -308,7 +308,7 @@ def _grouped(points: list[Point], *names: str) -> dict[str, list[Point]]:
 
 
 def _panel_cells(groups: dict[str, list[Point]], widest: int) -> list[tuple[int, int]]:
-    """Row and column of each group's panel, one model under the other, at most `widest` columns."""
+    """Return row and column of each panel, one model below the other, in at most `widest` columns."""
     models = [points[0]["model"] for points in groups.values()]
     rows, columns = figures.grid_shape(max(map(models.count, models)), widest)
     found = []
@@ -320,7 +320,7 @@ def _panel_cells(groups: dict[str, list[Point]], widest: int) -> list[tuple[int,
 
 
 def _places(points: list[Point], name: str) -> dict[Any, float]:
-    """Where each value stands on its axis: at itself, but λ = 0 one step before all others."""
+    """Return the position of each value on its axis; λ = 0 is one step before the other values."""
     values = _distinct(points, name)
     if name == "n_components" or values[0] > 0:
         return {value: float(value) for value in values}

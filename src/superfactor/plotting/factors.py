@@ -1,4 +1,4 @@
-"""`FactorsDisplay`: what goes with each factor, under its coefficients."""
+"""`FactorsDisplay`: coefficients and top features of each factor."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ from superfactor.plotting.drawing.factor_panel import AXIS, Shared, draw_factor,
 
 ROW_TITLES = {"filter": "supervised (filter)", "feature": "supervised (feature)", "svd": "unsupervised (SVD)"}
 BARS_ARE = {
-    "correlation": "how the features at both ends correlate with the factor, in the training samples.",
-    "weight": "weights in the factor's score, the largest being ±1. Weights do not say what goes with it.",
+    "correlation": "correlations of the top features with the factor, in the training samples.",
+    "weight": "weights in the factor's score (largest: ±1). Weights do not show what the factor represents.",
 }
-BARS = 1.9  # inches the bars of a panel take
-SHORTEST = 1.5  # inches a row's title takes
+BARS = 1.9  # width of the bars of a panel in inches
+SHORTEST = 1.5  # height of the title of a row in inches
 
 
 @dataclass(eq=False, repr=False)
 class FactorsDisplay:
-    """The most extreme features of each factor, under the factor's coefficients.
+    """The coefficients of each factor, and its top features.
 
-    One panel per factor, predictive ones first. The grey band on top holds its coefficients: by how
-    much the log-odds of the positive class change with one standard deviation of the factor; with
-    several classes those of each class against the mean of all, and in regression the prediction.
-    Below are the features at both ends. Their bars are correlations with the factor, from −1 to 1: what
-    goes with it. Bars to the right are positive (blue), bars to the left negative (orange); those of
-    background factors, which add nothing to the prediction beside the others, are grey.
+    There is one panel per factor, predictive ones first. The grey band on top shows its coefficients: the
+    change of the log-odds of the positive class per standard deviation of the factor; with several classes
+    that of each class against the mean of all, and in regression that of the prediction. Below are the
+    features at both ends. Bars are correlations with the factor, from −1 to 1: to the right positive (blue),
+    to the left negative (orange). Bars of background factors, which add nothing to the prediction of the
+    other factors, are grey.
 
-    A circle beside each bar is the weight of the feature, divided by the largest of the factor: how the
-    score is computed. Where it points the other way than the correlation it is a cross: the feature has
-    a part in the score because it cancels something in others.
+    A circle marks the weight of the feature in the score, divided by the largest of the factor. It is a cross
+    if weight and correlation have opposite signs: the feature is in the score because it cancels noise in
+    others.
 
     Parameters
     ----------
     view : FactorView
         From `superfactor.interpretation.factor_view`.
     unsupervised : FactorView, optional
-        Factors to compare with, each drawn under the factor of `view` that it is paired with (see
-        `superfactor.interpretation.matched`), in its sign, and titled by its own number.
+        Factors to compare with, each drawn below the factor of `view` that it is matched to (see
+        `superfactor.interpretation.matched`), with its sign, and titled by its own number.
     n : int, default=5
         Features at each end.
     by : {"correlation", "weight"}, default="correlation"
-        What the bars are, and what features are chosen by; the other one is the mark.
+        The values of the bars, by which features are ranked; the other values are the marks.
     markers : dict, DataFrame or path of a CSV, optional
-        Known features and a note on each; they are framed, with the note beside their bars.
+        Known features and a note on each; they have a frame, and the note next to the bar.
 
     Attributes
     ----------
     axes_ : array of shape (number of views, number of factors) of Axes
-        None where a factor has no partner to compare with.
+        None if a factor has no matched factor.
     bars_ : array of the same shape of BarContainer
         The features' bars, from top to bottom.
     figure_ : Figure
@@ -109,26 +109,26 @@ class FactorsDisplay:
         ----------
         model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         X, y : training data, optional
-            As ``model.fit`` took them. Where given, the factors of a plain SVD of the same data are
-            drawn under those of the model they are matched to.
+            As ``model.fit`` took them. If given, the factors of a plain SVD of the same data are drawn below
+            the matched factors of the model.
         covariates : array-like of shape (n_samples, n_covariates), optional
             As ``model.fit`` took them.
         n, by, markers
             As in the class.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
-            The class that is up; both as in `superfactor.interpretation.factor_view`. Factors of the
-            SVD stay its principal axes, unless the rotation is "varimax".
+            Both as in `superfactor.interpretation.factor_view`. Factors of the SVD are its principal axes,
+            unless the rotation is "varimax".
         compare : bool, default=True
-            False leaves the unsupervised factors out even where X and y are given.
+            False omits the unsupervised factors even if X and y are given.
         max_factors, ax, **kwargs
             See ``plot``.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         view = factor_view(model, rotation=rotation, positive=positive)
         if (X is None) != (y is None):
             missing, given = ("X", "y") if X is None else ("y", "X")
-            raise ValueError(f"{missing}=None with {given} given: both or neither are required")
+            raise ValueError(f"{missing}=None, but {given} is given: both or neither are required")
         other = None
         if compare and X is not None:
             axes = rotation if rotation == "varimax" else None
@@ -142,22 +142,22 @@ class FactorsDisplay:
         Parameters
         ----------
         ax : None, Axes or array of Axes, default=None
-            None makes a figure that is large enough. Axes give their place to the panels. With an
-            array each panel takes one; those of the unsupervised factors come last.
+            None makes a figure that is large enough. The panels take the place of a single Axes. With an
+            array each panel uses one; those of the unsupervised factors come last.
         max_factors : int, optional
-            Show the first few factors only: those that contribute most to the prediction.
+            Show only the first factors: those with the largest effect on the prediction.
         **kwargs
-            Passed on to ``Axes.barh``, for the features' bars.
+            Passed on to ``Axes.barh`` for the bars of the features.
         """
         figures.pyplot()
         check_by(self.by)
         shown = figures.how_many(len(self.view.weights), max_factors)
         rows = [_Row.of(self.view, shown)]
         if self.unsupervised is not None:
-            rows.append(_Row.beside(matched(self.view, self.unsupervised), shown))
+            rows.append(_Row.matched_to(matched(self.view, self.unsupervised), shown))
         _, columns = figures.grid_shape(shown)
         panels = [(v, k, j) for v, row in enumerate(rows) for k, j in enumerate(row.places)]
-        # Under each row of the first view comes the same row of the second.
+        # Below each row of the first view comes the same row of the second.
         cells = [(j // columns * len(rows) + v, j % columns) for v, _, j in panels]
         tables = [top_features(row.view, self.n, by=self.by) for row in rows]
         shared = self._shared(tables, rows, lettering.room_for_names(ax, columns))
@@ -202,7 +202,7 @@ class FactorsDisplay:
         return self
 
     def _shared(self, tables: list[Any], rows: list[_Row], room: float) -> Shared:
-        """What panels have in common, with `room` points for a name."""
+        """Return the values that panels share, with `room` points for a name."""
         features = (name for table in tables for name in table["feature"])
         return Shared(
             by=self.by,
@@ -210,33 +210,33 @@ class FactorsDisplay:
             outputs=lettering.short_names(self.view.outputs, room, "bold"),
             notes={} if self.markers is None else read_markers(self.markers),
             most=max(map(figures.longest, tables)),
-            # One scale for all coefficients, of both kinds of factors.
+            # The same scale for all coefficients, of both kinds of factors.
             largest=max(float(np.abs(row.view.coef).max()) for row in rows) or 1.0,
         )
 
     def _caption(self, shown: int, width: float) -> str:
-        """What the panels show, on lines of `width` inches."""
+        """Return the caption in lines of `width` inches."""
         view, total = self.view, len(self.view.weights)
         first = f"The first {shown} of {total} factors. " if shown < total else ""
         change = view.outcome.change_words(
             [lettering.shorten(name, lettering.NAMES) for name in view.outputs]
         )
         sentences = [
-            f"{first}Grey band: {change} with one standard deviation of the factor.",
+            f"{first}Grey band: {change} per standard deviation of the factor.",
             f"Bars: {BARS_ARE[self.by]}",
         ]
         if not all(view.predictive[:shown]):
             sentences.append(f"Grey bars: background, which {figures.adds_nothing(view)}.")
         if self.unsupervised is not None:
             sentences.append(
-                "Each SVD factor is matched to the one above it; similarity 1 is the same factor."
+                "Each SVD factor is matched to the one above it; similarity 1 means the same factor."
             )
         return lettering.wrapped(sentences, width)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A kind of factors: the view of them, the place along the row and the title of each."""
+    """One kind of factors: their view, their places in the row, and their titles."""
 
     view: FactorView
     places: list[int]
@@ -248,8 +248,8 @@ class _Row:
         return cls(view, list(range(shown)), titles)
 
     @classmethod
-    def beside(cls, pairs: Matched, shown: int) -> Self:
-        """Those paired with one of the first `shown` factors."""
+    def matched_to(cls, pairs: Matched, shown: int) -> Self:
+        """Return the factors matched to the first `shown` factors."""
         places = [int(j) for j in pairs.beside if j < shown]
         titles = [
             f"SVD factor {pairs.number[k]}, similarity {pairs.similarity[k]:.2f}:\n{_share(pairs.view, k)}"

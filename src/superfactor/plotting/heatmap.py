@@ -1,4 +1,4 @@
-"""`HeatmapDisplay`: the top features in all samples, both put beside those they are like."""
+"""`HeatmapDisplay`: the top features in all samples, both clustered."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SATURATED = 2.5  # standard deviations
-HEAT = 4.6  # inches the samples take
+HEAT = 4.6  # width of the image in inches
 CHOSEN = (
-    "Features chosen with the labels of the training samples: "
-    "among those, classes can look apart even where labels mean nothing."
+    "The features were selected with the labels of the training samples: "
+    "in these samples, classes can look separated even if the labels are random."
 )
 TREE, STRIP, GAP = 0.5, 0.13, 0.03  # inches
 
 
 @dataclass(eq=False, repr=False)
 class HeatmapDisplay:
-    """The top features (rows) in the samples (columns), both clustered, under the classes.
+    """The top features (rows) in the samples (columns), both clustered, below the classes.
 
-    Each feature is shown in its own standard deviations from its mean, blue below and red above.
-    Trees are those of Ward's method, so that features that go together and samples that are alike
-    stand side by side; mixOmics calls the same picture cim. It describes the features. That the classes
-    come apart in it is no evidence where the features were chosen with the labels of the same samples, and
-    the caption says so; `SamplesDisplay` shows held-out samples.
+    Each feature is shown in standard deviations from its mean, blue below and red above. Trees are those of
+    Ward's method, so similar features and similar samples are next to each other. In mixOmics the plot is
+    called cim. A separation of the classes is no evidence if the features were selected with the labels of
+    the same samples, as the caption states; `SamplesDisplay` shows held-out samples.
 
     Parameters
     ----------
@@ -45,14 +44,14 @@ class HeatmapDisplay:
     y : array of shape (n_samples,), optional
         Labels as strings, or real targets.
     classes : sequence of str, optional
-        All labels, in the order of the legend. None where y is real.
+        All labels, in the order of the legend. None if y is real.
     said : str, default=""
-        A sentence on how the features were chosen, for the caption.
+        A sentence for the caption on how the features were selected.
 
     Attributes
     ----------
     ax_ : Axes
-        Of the image.
+        The axes of the image.
     figure_ : Figure
     image_ : AxesImage
     features_ : list of int
@@ -104,21 +103,21 @@ class HeatmapDisplay:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             As ``model.predict`` takes it.
         y : array-like of shape (n_samples,), optional
-            Labels (targets), for the strip above.
+            Labels (targets), for the strip above the image.
         factors : int or one or two of them, optional
-            Whose top features, from 1 in display order; all predictive ones by default.
+            The factors of the top features, from 1 in display order; by default all predictive ones.
         n : int, default=10
             Features at each end of a factor.
         by : {"correlation", "weight"}, default="correlation"
-            What features are chosen by: their correlations with a factor, or their weights in it.
+            The ranking criterion of features: their correlations with a factor, or their weights in it.
         rotation, positive
             See `superfactor.interpretation.factor_view`.
         max_samples : int, default=500
-            Of more samples every so many-th is shown, class by class.
+            More samples are thinned evenly, class by class.
         ax, **kwargs
             See ``plot``.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         check_count("n", n)
         check_count("max_samples", max_samples)
         view, fitted = factor_view(model, rotation=rotation, positive=positive), fitted_model(model)
@@ -145,7 +144,7 @@ class HeatmapDisplay:
         Parameters
         ----------
         ax : Axes, optional
-            None makes a figure that is large enough. Trees and names stand around the axes.
+            None makes a figure that is large enough. Trees and names are outside the axes.
         **kwargs
             Passed on to ``Axes.imshow``.
         """
@@ -191,7 +190,7 @@ class HeatmapDisplay:
         return self
 
     def _axes(self, ax: Axes | None, names: dict[str, str]) -> Axes:
-        """Those of the user, or of a figure with room for what stands around them."""
+        """Return the axes of the user, or those of a new figure with space for trees and names."""
         if ax is not None:
             return ax
         classes = self.classes or ()
@@ -209,11 +208,11 @@ class HeatmapDisplay:
 
     @property
     def _crowded(self) -> bool:
-        """Is the legend longer than the tree is high? Then it stands beyond the names."""
+        """Whether the legend is higher than the tree; then it is to the right of the names."""
         return len(self.classes or ()) > 3
 
     def _draw_strip(self, ax: Axes, right: float, top: float) -> None:
-        """Class (or target) of each sample, and a legend of the classes beside the tree."""
+        """Draw the class (or target) of each sample, and a legend of the classes next to the tree."""
         from matplotlib.colors import ListedColormap, to_rgb
         from matplotlib.patches import Patch
 
@@ -223,7 +222,7 @@ class HeatmapDisplay:
             ax.imshow(y[None, :].astype(float), cmap="cividis", **look)
         else:
             colors = [palette.style(k)["color"] for k in range(len(self.classes))]
-            # A hatch is too small here: where colours come again they come paler.
+            # Hatches are too small here; repeated colours are paler.
             shades: list[Any] = [
                 tuple(1 - (1 - part) * 0.55 ** (k // len(palette.COLORS)) for part in to_rgb(color))
                 for k, color in enumerate(colors)
@@ -239,19 +238,19 @@ class HeatmapDisplay:
 
 
 def _top(view: FactorView, factors: Any, n: int, by: str) -> list[int]:
-    """Positions of the top features of the factors, each once."""
+    """Return positions of the top features of the factors, each once."""
     chosen = np.flatnonzero(view.predictive) + 1
     if factors is not None:
         chosen = np.array(check_factors(factors, len(view.weights)))
     elif not len(chosen):
         chosen = np.array([1])
-    numbered = replace(view, features=np.arange(len(view.features)))  # names may be the same
+    numbered = replace(view, features=np.arange(len(view.features)))  # names can be duplicates
     table = top_features(numbered, n, by=by)
     return list(dict.fromkeys(int(i) for i in table[table["factor"].isin(chosen)]["feature"]))
 
 
 def _some(labels: Any, n: int, most: int) -> Any:
-    """Positions of at most so many samples, evenly over each class, ascending."""
+    """Return ascending positions of at most `most` samples, evenly over each class."""
     if n <= most:
         return np.arange(n)
     order = np.arange(n) if labels is None else np.argsort(labels.astype(str), kind="stable")
@@ -264,7 +263,7 @@ def _standardised(values: Any) -> Any:
 
 
 def _draw_tree(ax: Axes, rows: Any, *, sideways: bool) -> list[int]:
-    """Ward's tree of the rows (k, m) at the left or on top; returns their order along it."""
+    """Draw Ward's tree of the rows (k, m) at the left or on top, and return their order."""
     from scipy.cluster.hierarchy import dendrogram, linkage
 
     ax.set_axis_off()

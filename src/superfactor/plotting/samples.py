@@ -1,4 +1,4 @@
-"""`SamplesDisplay`: samples in the space of two factors, or along one."""
+"""`SamplesDisplay`: samples in the space of one or two factors."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-FEWEST = 5  # samples of a class that has an ellipse
+FEWEST = 5  # smallest class with an ellipse
 QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
 
 
 @renamed_attributes(codes="scores")
 @dataclass(eq=False, repr=False)
 class SamplesDisplay:
-    """Samples by their scores, coloured by class, or by the number or time that is predicted.
+    """Samples by their scores, coloured by class, or by the predicted number or time.
 
-    With two factors a scatter plot, with an ellipse around each class that holds 95 % of it were it
-    normal; with one factor, a row of points per class.
+    With two factors it is a scatter plot, with an ellipse around each class that contains 95 % of a normal
+    distribution. With one factor, each class has a row of points.
 
     Parameters
     ----------
     scores : array of shape (n_samples, 2) or (n_samples, 1)
     y : array of shape (n_samples,), optional
-        Labels as strings, or real targets. None draws all samples alike.
+        Labels as strings, or real targets. None draws all samples in the same colour.
     factors : names of the axes, one for each column of `scores`
     classes : sequence of str, optional
-        All labels, in the order of the legend. None where y is real.
+        All labels, in the order of the legend. None if y is real.
     target : str, default="y"
-        What y is called where it is real.
+        The name of a real y.
     events : array of shape (n_samples,) of bool, optional
-        Where y are times: which of them are times of an event. The others are censored, and hollow.
+        For survival times: which of them are times of an event. The others are censored, and hollow.
     colors : dict from class to colour, optional
-        Of some or all classes; the others have the usual ones.
+        Colours of some or all classes; the others have the default colours.
     said : str, default=""
-        A sentence on what samples these are, for the caption.
+        A sentence for the caption on the kind of samples.
     outlined : bool, default=True
-        Whether ``plot`` draws ellipses where it is not told.
+        Whether ``plot`` draws ellipses by default.
 
     Attributes
     ----------
     ax_ : Axes
     figure_ : Figure
     points_ : dict of PathCollection
-        By class, or "event" and "censored"; one entry "all" where there are none.
+        By class, or "event" and "censored"; one entry "all" without y.
     ellipses_ : dict of Ellipse
-        By class, of those that have one.
+        By class, for classes with an ellipse.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class SamplesDisplay:
     >>> sorted(display.points_)
     ['0', '1', '2']
     >>> display.said
-    'Held-out samples: each stands where a model without it puts it.'
+    'Held-out samples: each score comes from a model fitted without the sample.'
     """
 
     scores: Any
@@ -110,35 +110,34 @@ class SamplesDisplay:
         ----------
         model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline of one, SMFClassifierCV, FactorView
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            Samples, as ``model.predict`` takes them. None shows the scores of the training samples, as it
-            has to be with a FactorView.
+            Samples, as ``model.predict`` takes them. None shows the scores of the training samples; it is
+            required with a FactorView.
         y : array-like of shape (n_samples,), optional
-            Their labels (targets); labels the model does not know are shown too. Times, as `SMFSurvival`
-            takes them with their events, are colours, hollow where censored.
+            Their labels (targets); labels unknown to the model are shown too. Survival times, in the form for
+            `SMFSurvival`, are shown as colours, with hollow marks for censored ones.
         covariates : array-like of shape (n_samples, n_covariates), optional
             As ``model.fit`` took them.
         factors : int or one or two of them, default=(1, 2)
             Numbers of the factors, from 1 in display order. A model with one factor shows that.
         samples : {"auto", "held_out", "training", "new"}, default="auto"
-            Which samples these are. A model draws the classes of its training samples apart, on wide data
-            even where labels mean nothing. So "held_out" fits it again without each of five parts of the
-            samples (`superfactor.interpretation.held_out_scores`), and shows each sample where a model
-            without it puts it. "training" shows training samples as the model itself puts them, and "new"
-            ones that it has not seen. "auto" is "held_out" where X and y are the training data; the
-            caption says what is shown.
+            The kind of scores. A model separates the classes of its training samples, on wide data even if
+            the labels are random. Therefore "held_out" fits it again without each of five parts of the
+            samples (`superfactor.interpretation.held_out_scores`), and shows out-of-fold scores. "training"
+            shows scores of the training samples from the model itself, and "new" those of new samples.
+            "auto" is "held_out" if X and y are the training data. The caption states the kind.
         held_out : HeldOut, optional
-            What `superfactor.interpretation.held_out_scores` returned for this model, rotation and
-            positive class: with other folds, groups or sample weights, or to save time. X is not needed.
+            The result of `superfactor.interpretation.held_out_scores` for this model, rotation and positive
+            class: with other folds, groups or sample weights, or to save time. X is not required then.
         predicts : bool, optional
-            Whether the model is shown to predict, by `superfactor.selection.nested_scores` for instance.
-            None leaves that to the held-out samples.
+            Whether the model is shown to predict, for example by `superfactor.selection.nested_scores`.
+            None uses the held-out samples.
         rotation : None, "predictive", "variance" or "varimax", default=None
         positive : class label, optional
-            The class that is up; both as in `superfactor.interpretation.factor_view`.
+            Both as in `superfactor.interpretation.factor_view`.
         ellipses, ax, **kwargs
-            See ``plot``. "auto" ellipses are for held-out and new samples of a model that predicts.
+            See ``plot``. "auto" draws ellipses for held-out and new samples of a model that predicts.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         display = cls._made(
             model,
             X,
@@ -165,7 +164,7 @@ class SamplesDisplay:
         positive: Any,
         **which: Any,
     ) -> Self:
-        """A display that is not plotted yet; parameters are those of ``from_estimator``."""
+        """Return a display that is not plotted yet; parameters are those of ``from_estimator``."""
         turned = {"rotation": rotation, "positive": positive}
         view = factor_view(model, **turned)
         chosen = check_factors(factors, len(view.weights))
@@ -192,8 +191,8 @@ class SamplesDisplay:
         ax : Axes, optional
             None makes a new figure.
         ellipses : "auto" or bool, default="auto"
-            Draw the 95 % normal ellipse of each class of at least 5 samples, in two factors. "auto" does
-            what the attribute ``outlined`` says.
+            Draw the 95 % normal ellipse of each class of at least 5 samples, in two factors. "auto" uses the
+            attribute ``outlined``.
         **kwargs
             Passed on to ``Axes.scatter``.
         """
@@ -206,7 +205,7 @@ class SamplesDisplay:
         return self
 
     def _draw(self, ax: Axes | None, ellipses: str | bool, kwargs: dict[str, Any]) -> None:
-        """All but the sentence on what samples these are."""
+        """Draw everything except the caption."""
         if ellipses != "auto" and not isinstance(ellipses, bool):
             raise ValueError(f"ellipses={ellipses!r}: 'auto', True or False is required")
         outlined = self.outlined if ellipses == "auto" else bool(ellipses)
@@ -216,7 +215,7 @@ class SamplesDisplay:
         rows = len(self.classes or "1")
         self.ax_ = ax = figures.single(ax, (6.0, 1.1 + 0.4 * rows if strip else 4.4))
         self.figure_ = ax.figure
-        # Smaller where there are more, and never too small to see.
+        # Marks are smaller with more samples.
         size = float(np.clip(600 / np.sqrt(max(len(scores), 1)), 12, 32))
         look = {"s": size, "alpha": 0.8 if len(scores) < 1500 else 0.5} | kwargs
         ax.set_xlabel(self.factors[0], parse_math=False)
@@ -236,7 +235,7 @@ class SamplesDisplay:
         figures.tidy(ax)
 
     def _by_class(self, ax: Axes, scores: np.ndarray, look: dict[str, Any], outlined: bool) -> dict[str, Any]:
-        """One colour and shape per class, and a legend; along one factor a row per class instead."""
+        """Draw one colour and shape per class, and a legend; with one factor a row per class."""
         points, y, classes = {}, np.asarray(self.y), self.classes or ()
         for k, name in enumerate(classes):
             mine = scores[y == name]
@@ -256,9 +255,9 @@ class SamplesDisplay:
         return points
 
     def _by_value(self, ax: Axes, scores: np.ndarray, look: dict[str, Any]) -> dict[str, Any]:
-        """Colour from dark to light by the target; along one factor the target is the height.
+        """Draw colours from dark to light by the target; with one factor the target is the height.
 
-        Of times, those of an event are filled, others hollow, and samples without one grey.
+        Survival times of events are filled, censored ones hollow, and samples without a time grey.
         """
         from matplotlib.colors import Normalize
 
@@ -282,7 +281,7 @@ class SamplesDisplay:
             if name == "censored":
                 points[name].set(facecolor="none", linewidth=1.2)
             if name == "censored" and not flat:
-                points[name].set(edgecolor=None)  # then edges take the colours
+                points[name].set(edgecolor=None)  # edges take the colours
         if flat:
             ax.set_ylabel(self.target, parse_math=False)
         else:
@@ -297,11 +296,11 @@ class SamplesDisplay:
 def axis_names(
     view: FactorView, chosen: Sequence[int], held_out: HeldOut | None = None, predicts: bool | None = None
 ) -> list[str]:
-    """Names of the axes of these factors (from 1); on a second line, what each says of held-out samples."""
+    """Return names of the axes of these factors (from 1), with their association in held-out samples."""
     names, found = [], roles(view, None if held_out is None else held_out.predictive, predicts)
     for j in chosen:
         share = f"{figures.percent(view.share[j - 1])} of variance"
-        # A word, since axes are short: the caption says it in full.
+        # One word, because axes are short; the caption has the full text.
         role = "" if found[j - 1] == PREDICTIVE else f"{found[j - 1]}, "
         alone = "" if held_out is None else f"\n{_alone(held_out, view, j - 1)}"
         names.append(f"factor {j} ({role}{share}){alone}")
@@ -309,7 +308,7 @@ def axis_names(
 
 
 def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
-    """How factor j goes with the outcome by itself: "AUC 0.93" and the like."""
+    """Return the association of factor j alone with the outcome, such as "AUC 0.93"."""
     value, of = f"{held_out.own[j]:z.2f}".replace("-", "−"), ""
     if view.outputs != (held_out.own_of[j],):
         of = f" of {lettering.shorten(held_out.own_of[j], lettering.NAMES, 9)}"
@@ -317,7 +316,7 @@ def _alone(held_out: HeldOut, view: FactorView, j: int) -> str:
 
 
 def _handle(name: str) -> Any:
-    """The mark of an event, a censored time or none at all, for a legend; colours are the time."""
+    """Return the legend mark of an event, a censored time or a missing time."""
     from matplotlib.lines import Line2D
 
     look: dict[str, Any] = {"marker": "x" if name == "not known" else "o", "color": "0.4"}
@@ -326,7 +325,7 @@ def _handle(name: str) -> Any:
 
 
 def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
-    """The ellipse that holds 95 % of a normal distribution with mean and covariance of points (n, 2)."""
+    """Draw the ellipse with 95 % of a normal distribution with mean and covariance of points (n, 2)."""
     from matplotlib.patches import Ellipse
 
     values, axes = np.linalg.eigh(np.cov(points.T))
@@ -341,7 +340,7 @@ def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
 
 
 def check_factors(factors: Any, r: int) -> list[int]:
-    """One or two numbers from 1 to r."""
+    """Return `factors` as a list of one or two integers from 1 to r, or raise a ValueError."""
     chosen: list[Any] = [factors] if isinstance(factors, Integral) else list(factors)
     if r == 1 and chosen == [1, 2]:
         return [1]
@@ -352,6 +351,6 @@ def check_factors(factors: Any, r: int) -> list[int]:
 
 
 def _scattered(count: int) -> Any:
-    """Heights (count,) around 0 that look random and are the same each time."""
+    """Return heights (count,) around 0 that look random but are fixed."""
     golden = (np.sqrt(5) - 1) / 2
     return 0.5 * (np.arange(count) * golden % 1 - 0.5)

@@ -1,4 +1,4 @@
-"""`ScreeDisplay`: how much each direction of X holds, and where the elbow is."""
+"""`ScreeDisplay`: share of each singular direction of X, and the elbow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ScreeDisplay:
     scree : Scree
         From `superfactor.selection.scree`.
     n_components : int, optional
-        The rank of a model, marked beside the elbow where it is another one.
+        The rank of a model, marked if it differs from the elbow.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class ScreeDisplay:
         ----------
         model : SMFClassifier, SMFRegressor, SMFSurvival, a pipeline that ends in one, or SMFClassifierCV
         X : array-like or sparse matrix of shape (n_samples, n_features), optional
-            The training data; its scree is taken after the model's preprocessing. Not needed for
-            SMFClassifierCV, which keeps its own (of X as preprocessed, not centred besides).
+            The training data; the scree is that of the preprocessed data. Not required for SMFClassifierCV,
+            which stores its own scree (of preprocessed X, without further centring).
         n_values, center
             See `superfactor.selection.scree`.
         ax, **kwargs
@@ -110,7 +110,7 @@ class ScreeDisplay:
             found = model.scree_
         else:
             raise ValueError(
-                f"X=None: the training data is required, since this {type(model).__name__} keeps no scree_"
+                f"X=None: the training data are required, because {type(model).__name__} has no scree_"
             )
         return cls(found, n_components=len(estimator.components_)).plot(ax, **kwargs)
 
@@ -147,6 +147,6 @@ class ScreeDisplay:
 
 
 def _holding(share: np.ndarray, rank: int) -> str:
-    """What the first `rank` factors hold, in words."""
+    """Return the share of the first `rank` factors as text."""
     noun = "factor" if rank == 1 else "factors"
     return f"{rank} {noun}, {figures.percent(float(share[:rank].sum()))}"

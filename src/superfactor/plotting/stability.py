@@ -1,4 +1,4 @@
-"""`StabilityDisplay`: how often the top features of each factor come back."""
+"""`StabilityDisplay`: how often the top features of each factor are found again."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-BARS = 1.5  # inches the bars of a panel take
-SHUFFLED = "the feature at this place with shuffled {}, which mean nothing"
+BARS = 1.5  # width of the bars of a panel in inches
+SHUFFLED = "the feature at this place with shuffled {}"
 
 
 @dataclass(eq=False, repr=False)
 class StabilityDisplay:
-    """Share of resamples in which each top feature returns, one panel per factor.
+    """Share of resamples in which each top feature is found again, one panel per factor.
 
-    A hollow mark beside each bar is how often the feature at this place returns where labels, or
-    other outcomes, are shuffled and mean nothing: what resamples share with the fit returns then too. The
-    title of a panel says how much the factor itself changes: the median over resamples of the cosine
-    between it and the factor matched to it, 1 being the same factor, and the same with shuffled outcomes.
+    A hollow mark shows the same for the feature at this place with shuffled labels or other outcomes, as a
+    reference. The title of a panel shows the stability of the factor: the median over resamples of the cosine
+    between the factor and the matched one (1 means the same factor), and the same with shuffled outcomes.
     Features of the high end are on top, those of the low end below and hatched. Background factors are grey.
 
     Parameters
@@ -82,7 +81,7 @@ class StabilityDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Refit a model on resamples and plot what returns.
+        """Fit a model again to resamples and plot the stability of its top features.
 
         Parameters
         ----------
@@ -93,7 +92,7 @@ class StabilityDisplay:
         max_factors, ax, **kwargs
             See ``plot``.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         found = stability(
             model,
             X,
@@ -117,7 +116,7 @@ class StabilityDisplay:
     def from_stability(
         cls, stability: Stability, *, max_factors: int | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Plot what `superfactor.interpretation.stability` returned; the rest as in ``plot``."""
+        """Plot a result of `superfactor.interpretation.stability`; other parameters as in ``plot``."""
         return cls(stability).plot(ax, max_factors=max_factors, **kwargs)
 
     def plot(self, ax: Any = None, *, max_factors: int | None = None, **kwargs: Any) -> Self:
@@ -126,10 +125,10 @@ class StabilityDisplay:
         Parameters
         ----------
         ax : None, Axes or array of Axes, default=None
-            None makes a figure that is large enough. Axes give their place to the panels. With an
-            array each panel takes one.
+            None makes a figure that is large enough. The panels take the place of a single Axes. With an
+            array each panel uses one.
         max_factors : int, optional
-            Show the first few factors only.
+            Show only the first factors.
         **kwargs
             Passed on to ``Axes.barh``.
         """
@@ -184,7 +183,7 @@ class StabilityDisplay:
 def _draw_factor(
     ax: Axes, table: Any, factor: int, names: dict[str, str], kwargs: dict[str, Any]
 ) -> tuple[BarContainer, Any]:
-    """Bars, and the marks of shuffled outcomes where there are some."""
+    """Draw the bars, and the marks of shuffled outcomes if there are any."""
     rows, places = figures.features_down(table, factor, 0.0)
     high = rows["end"] == "high"
     colors = palette.POSITIVE, palette.NEGATIVE

@@ -1,4 +1,4 @@
-"""`StableFeaturesDisplay`: in how many halves of the samples each feature comes back."""
+"""`StableFeaturesDisplay`: the share of half-samples in which each feature is selected."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from superfactor.plotting.drawing import figures, lettering, palette
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BARS = 3.2  # inches the bars take
-LEGEND = 0.5  # inches below them where the legend begins
+BARS = 3.2  # width of the bars in inches
+LEGEND = 0.5  # distance of the legend below the bars in inches
 
 
 @dataclass(eq=False, repr=False)
 class StableFeaturesDisplay:
-    """Share of half-samples in which each feature is picked, the most stable on top.
+    """Share of half-samples in which each feature is a top feature, the most stable on top.
 
-    Selected features are blue, others grey and hatched. The dashed line is the least share of a selected
-    feature. A tick on a bar is its share where labels, or other outcomes, were shuffled.
+    Selected features are blue, others grey and hatched. The dashed line is the smallest share of a selected
+    feature. A tick on a bar is the share with shuffled labels or other outcomes.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class StableFeaturesDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Fit a model to halves of the samples and plot what comes back.
+        """Fit a model to halves of the samples and plot the stability of its features.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class StableFeaturesDisplay:
         n, ax, **kwargs
             See ``plot``.
         """
-        figures.pyplot()  # say that it is missing before the work, not after
+        figures.pyplot()  # raise before the computation if it is missing
         check_count("n", n)
         found = stable_features(
             model,
@@ -108,7 +108,7 @@ class StableFeaturesDisplay:
     def from_stable_features(
         cls, found: StableFeatures, *, n: int = 20, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Plot what `superfactor.interpretation.stable_features` returned; the rest as in ``plot``."""
+        """Plot a result of `superfactor.interpretation.stable_features`; other parameters as in ``plot``."""
         return cls(found).plot(ax, n=n, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, n: int = 20, **kwargs: Any) -> Self:
@@ -119,7 +119,7 @@ class StableFeaturesDisplay:
         ax : Axes, optional
             None makes a figure that is large enough.
         n : int, default=20
-            Features shown, at most, of those that are picked at all.
+            The largest number of features shown.
         **kwargs
             Passed on to ``Axes.barh``.
         """

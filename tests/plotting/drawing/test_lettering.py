@@ -26,7 +26,7 @@ def test_bold_is_wider():
 
 
 @pytest.mark.parametrize("name", ["", "x", "WW"])
-def test_there_is_always_something_left(name):
+def test_at_least_one_letter_is_kept(name):
     assert shorten(name, 1) in (name, f"{name[:1]}…")
 
 

@@ -57,7 +57,7 @@ def test_a_display_makes_one_figure_and_keeps_the_settings(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", list(displays()))
-def test_without_matplotlib_one_line_says_what_to_install(name, monkeypatch):
+def test_without_matplotlib_the_error_names_the_extra(name, monkeypatch):
     display = displays()[name]
     for module in [key for key in sys.modules if key.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, module)

@@ -22,7 +22,7 @@ LABELS = np.array(["$healthy$ control with a very long class name", "_b", "type 
 
 
 @pytest.mark.parametrize("rank, n, outputs", [(1, 1, 1), (2, 12, 2), (5, 2, 9)])
-def test_factors_beside_those_of_svd(rank, n, outputs):
+def test_factors_with_those_of_svd(rank, n, outputs):
     view = made_view(rank, outputs=outputs)
     other = replace(made_view(rank, outputs=outputs, seed=1), model="svd", supervised=False)
     assert_readable(FactorsDisplay(view, unsupervised=other, n=n).plot().figure_)

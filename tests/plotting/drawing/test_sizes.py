@@ -29,7 +29,7 @@ PLOTS = {
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("plot", PLOTS)
-def test_a_figure_of_our_own_is_readable(plot, table):
+def test_a_new_figure_is_readable(plot, table):
     X, y, model = TABLES[table]()
     assert_readable(PLOTS[plot](model, X, y, None).figure_)
 

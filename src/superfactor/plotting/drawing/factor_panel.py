@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-# What the bars are not stands beside them as a mark.
+# The values that are not bars are marks.
 OTHER = {"correlation": "weight", "weight": "correlation"}
 AXIS = {"correlation": "correlation with the factor", "weight": "weight in the score, largest ±1"}
 MEANING = {
-    "weight": "weight: how the score is computed (largest of a factor: ±1)",
+    "weight": "weight in the score (largest of a factor: ±1)",
     "correlation": "correlation with the factor",
 }
 AGREES: dict[str, Any] = {
@@ -40,15 +40,15 @@ AGAINST: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Shared:
-    """What all panels need.
+    """Values shared by all panels.
 
     Attributes
     ----------
-    by : what the bars are, "correlation" or "weight"
+    by : the values of the bars, "correlation" or "weight"
     names, outputs : short names of features and outputs
-    notes : of known features
+    notes : notes on known features
     most : the largest number of features in a panel
-    largest : coefficient, in size, of all panels
+    largest : the largest absolute coefficient of all panels
     """
 
     by: str
@@ -60,7 +60,7 @@ class Shared:
 
 
 def handles(by: str, disagree: bool) -> dict[str, Any]:
-    """The marks beside the bars by what they mean, for a legend."""
+    """Return the marks by their meaning, for a legend."""
     from matplotlib.lines import Line2D
 
     def mark(look: dict[str, Any]) -> Line2D:
@@ -78,19 +78,19 @@ def handles(by: str, disagree: bool) -> dict[str, Any]:
     other = OTHER[by]
     entries = {MEANING[other]: mark(AGREES)}
     if disagree:
-        entries[f"{other} that points the other way than the {by}"] = mark(AGAINST)
+        entries[f"{other} with the opposite sign of the {by}"] = mark(AGAINST)
     return entries
 
 
 def draw_factor(
     ax: Axes, view: FactorView, j: int, table: Any, shared: Shared, kwargs: dict[str, Any]
 ) -> BarContainer:
-    """Coefficients of factor j on top, its features below; returns the features' bars."""
+    """Draw coefficients of factor j on top and its features below; return the bars of the features."""
     outputs, coef = len(view.outputs), view.coef[:, j]
     tops = -np.arange(outputs, dtype=float)
     rows, places = figures.features_down(table, j + 1, -outputs - 0.3)
     ax.axhspan(0.6, 0.5 - outputs, color="0.5", alpha=0.18, linewidth=0)
-    # Paler where the labels had no say, so that rows that take turns are told apart.
+    # Unsupervised factors are paler, to distinguish them from the supervised ones above.
     kwargs = {"alpha": 1.0 if view.supervised else 0.6} | kwargs
     if not view.predictive[j]:
         kwargs = {"color": [palette.MUTED[end == "low"] for end in rows["end"]]} | kwargs
@@ -115,7 +115,7 @@ def draw_factor(
             label.set_bbox({"boxstyle": "round,pad=0.15", "facecolor": "none", "linewidth": 0.8})
             value, mark = getattr(row, shared.by), getattr(row, OTHER[shared.by])
             _note(ax, place, value, mark if row.disagrees else 0.0, shared.notes[row.feature])
-    # All panels in one scale, even where a factor has fewer features at an end.
+    # The same scale for all panels, even if a factor has fewer features at an end.
     ax.set_ylim(-outputs - 0.3 - shared.most - 0.2, 0.6)
     ax.set_xticks([-1, 0, 1], labels=["−1", "0", "1"])
     figures.tidy(ax)
@@ -124,21 +124,21 @@ def draw_factor(
 
 
 def _signed_bars(ax: Axes, places: Any, lengths: Any, **kwargs: Any) -> BarContainer:
-    """Horizontal bars from zero, coloured by their sign."""
+    """Draw horizontal bars from zero, coloured by their sign."""
     colors = [palette.POSITIVE if length >= 0 else palette.NEGATIVE for length in lengths]
     look: dict[str, Any] = {"height": 0.72, "color": colors} | kwargs
     return ax.barh(places, lengths, **look)
 
 
 def _written(value: float, largest: float) -> str:
-    """A coefficient with its sign, to about a hundredth of the largest one."""
+    """Format a coefficient with its sign, to about a hundredth of the largest one."""
     digits = max(0, 2 - math.floor(math.log10(largest)))
     rounded = round(value, digits)
     return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else "0"
 
 
 def _note(ax: Axes, place: float, length: float, mark: float, text: str) -> None:
-    """A note in the half that the bar leaves empty, on the wider side of a mark that stands there."""
+    """Write a note in the half without the bar, on the wider side of a mark there."""
     half = lettering.axes_width(ax) / 2.2
     before, after = abs(mark) * half - 9, (1 - abs(mark)) * half - 9
     start, room = (abs(mark) * half + 5, after) if after >= before else (4.0, before)
@@ -146,7 +146,7 @@ def _note(ax: Axes, place: float, length: float, mark: float, text: str) -> None
 
 
 def _beside_zero(ax: Axes, place: float, length: float, text: str, size: float, start: float = 4.0) -> None:
-    """Text in the half of the panel that a bar of this length leaves empty, so many points from zero."""
+    """Write text in the half of the panel without the bar, `start` points from zero."""
     side = -1 if length >= 0 else 1
     ax.annotate(
         text,

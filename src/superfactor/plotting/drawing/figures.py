@@ -1,4 +1,4 @@
-"""Figures, panels, captions and legends; matplotlib is imported inside functions, since not all have it."""
+"""Figures, panels, captions and legends; matplotlib is optional and imported inside functions."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-ROW = 0.17  # inches a bar takes
+ROW = 0.17  # height of a bar in inches
 TITLE = 0.62  # inches between rows of panels
-NARROW = 230.0  # points of axes, below which the caption of the user's axes is in smaller print
+NARROW = 230.0  # in narrower axes (in points) the caption is smaller
 
 
 def pyplot() -> Any:
-    """`matplotlib.pyplot`, or one line that says how to get it."""
+    """Return `matplotlib.pyplot`, or raise an error that names the extra to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'plots need matplotlib, which is not installed: pip install "superfactor[plot]"'
+            'plots require matplotlib, which is not installed: pip install "superfactor[plot]"'
         ) from error
     return plt
 
 
 def single(ax: Axes | None, size: tuple[float, float] = (6.0, 4.0)) -> Axes:
-    """The axes to draw in: the user's, or those of a new figure of `size` inches."""
+    """Return the axes to draw in: those of the user, or of a new figure of `size` inches."""
     plt = pyplot()
     if ax is not None:
         return ax
@@ -62,11 +62,11 @@ def panels(
     spacing: dict[str, float] | None = None,
     names: float = 0.0,
 ) -> np.ndarray:
-    """One axes for each (row, column) of `cells`, as an array (len(cells),).
+    """Return one axes for each (row, column) of `cells`, as an array (len(cells),).
 
-    `ax` is None for a new figure of `size` inches, axes whose place the grid takes, or as many axes. Without
-    `spacing`, as `spread` makes it, matplotlib finds one, which is slow for many panels. In the place of axes
-    of a figure without a layout engine, names at the left of a panel have `names` inches.
+    `ax` is None for a new figure of `size` inches, axes that the grid replaces, or as many axes as cells.
+    Without `spacing` (from `spread`), matplotlib computes one, which is slow for many panels. If the grid
+    replaces axes of a figure without a layout engine, names at the left of a panel have `names` inches.
     """
     plt = pyplot()
     from matplotlib.axes import Axes
@@ -81,8 +81,8 @@ def panels(
         place = ax.get_subplotspec()
         if place is None:
             raise ValueError(
-                "ax: axes made by plt.subplots or add_subplot are required, since several panels "
-                "take their place; these have no place in a grid"
+                "ax: axes made by plt.subplots or add_subplot are required, because several panels replace "
+                "them in their grid"
             )
         figure = ax.figure
         ax.set_axis_off()
@@ -95,8 +95,8 @@ def panels(
         given = np.asarray(ax, dtype=object).ravel()
         if len(given) != len(cells):
             raise ValueError(
-                f"ax: {len(given)} axes for {len(cells)} panels; None, one axes or {len(cells)} of "
-                "them are required"
+                f"ax: {len(given)} axes for {len(cells)} panels; None, one axes or {len(cells)} axes "
+                "are required"
             )
         return given
     made = np.empty(len(cells), dtype=object)
@@ -106,7 +106,7 @@ def panels(
 
 
 def _grid_with_names(ax: Axes, place: Any, shape: tuple[int, int], names: float) -> Any:
-    """A grid in the place of axes: before each column of panels `names` inches, and titles between rows."""
+    """Return a grid in place of axes, with `names` inches before each column and titles between rows."""
     rows, columns = shape
     wide, tall = axes_width(ax) / 72 / columns, axes_height(ax) / 72
     names = min(names, 0.6 * wide)
@@ -122,7 +122,7 @@ def spread(
     gaps: tuple[float, float],
     edges: tuple[float, float, float, float],
 ) -> tuple[tuple[float, float], dict[str, float]]:
-    """Size of a figure and spacing of its grid, from lengths in inches.
+    """Return the size of a figure and the spacing of its grid, from lengths in inches.
 
     `panel` is (width, height) without labels, `gaps` (between columns, between rows), `edges` (left, bottom,
     right, top).
@@ -143,42 +143,42 @@ def spread(
 
 
 def one_panel(ax: Any, panel: tuple[float, float], edges: tuple[float, float, float, float]) -> Any:
-    """The user's axes, or those of a figure with so many inches for the panel and around it."""
+    """Return the axes of the user, or those of a new figure with these inches for the panel and its edges."""
     size, spacing = spread([(0, 0)], panel, (0.0, 0.0), edges)
     return panels(ax, [(0, 0)], size, spacing)[0]
 
 
 def hatched_bars(ax: Axes, places: Any, lengths: Any, plain: Any, colors: Any, kwargs: Any) -> BarContainer:
-    """Horizontal bars in the first colour where `plain`, else in the second and hatched."""
+    """Draw horizontal bars, in the first colour where `plain`, else in the second colour and hatched."""
     look: dict[str, Any] = {"height": 0.72, "edgecolor": "white", "linewidth": 0}
     look |= {"color": np.where(plain, *colors), "hatch": np.where(plain, "", "////")}
     return ax.barh(places, lengths, **look | kwargs)
 
 
 def extent(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Numbers of rows and columns."""
+    """Return the numbers of rows and columns."""
     rows, columns = (1 + max(numbers) for numbers in zip(*cells, strict=True))
     return rows, columns
 
 
 def title_panel(panel: Axes, title: str, width: float) -> None:
-    """A title on lines of at most `width` inches, broken after a colon first."""
+    """Set a title in lines of at most `width` inches, broken after a colon first."""
     if max(text_width(line, 9) for line in title.split("\n")) > 72 * width:
         title = wrapped(title.replace(": ", ":\n").split("\n"), width)
     panel.set_title(title, fontsize=9)
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Text in the top left corner of a figure, as it is."""
+    """Write text in the top left corner of a figure."""
     height = 1 - 0.08 / figure.get_figheight()
     look = {"x": 0.01, "y": height, "ha": "left", "va": "top", "fontsize": 9, "parse_math": False}
     figure.suptitle(text, **look)
 
 
 def say(ax: Axes, sentences: Sequence[str], own: bool, below: float = 0.0) -> None:
-    """What is drawn: on top of a figure of our `own`, whose layout makes room, else under the user's axes.
+    """Write the caption: on top of a new figure (`own`), otherwise below the axes of the user.
 
-    There it comes `below` inches under the label of the axis.
+    There it is `below` inches below the label of the axis.
     """
     sentences = [sentence for sentence in sentences if sentence]
     figure: Any = ax.figure
@@ -195,7 +195,7 @@ def say(ax: Axes, sentences: Sequence[str], own: bool, below: float = 0.0) -> No
 
 
 def fit_labels(ax: Axes) -> None:
-    """Labels of both axes on lines that are not longer than the axes."""
+    """Wrap the labels of both axes to the length of the axes."""
     settle(ax)
     for label, length in ((ax.xaxis.label, axes_width(ax)), (ax.yaxis.label, axes_height(ax))):
         lines = label.get_text().split("\n")
@@ -204,7 +204,7 @@ def fit_labels(ax: Axes) -> None:
 
 
 def inches_from(ax: Axes) -> Any:
-    """Inches from the lower left corner of axes, wherever the layout puts them."""
+    """Return the transform of inches from the lower left corner of axes."""
     from matplotlib.transforms import ScaledTranslation
 
     corner: Any = ax.transAxes  # typed as transforms of one kind only
@@ -212,7 +212,7 @@ def inches_from(ax: Axes) -> Any:
 
 
 def settle(ax: Axes) -> None:
-    """Legend and caption take their place now: what follows is measured against what is left."""
+    """Run the layout engine, so that later measurements use the space left by legend and caption."""
     figure: Any = ax.figure.figure
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -220,7 +220,7 @@ def settle(ax: Axes) -> None:
 
 
 def fit_rows(axes: Iterable[Axes]) -> None:
-    """Names no higher than their rows, in axes that have taken their place."""
+    """Fit the size of names to the height of their rows, after the layout."""
     axes = list(axes)
     settle(axes[0])
     for ax in axes:
@@ -228,13 +228,13 @@ def fit_rows(axes: Iterable[Axes]) -> None:
 
 
 def grid_shape(count: int, widest: int = 4) -> tuple[int, int]:
-    """Rows and columns for `count` panels: as many columns as fit, rows about equally full."""
+    """Return rows and columns for `count` panels: at most `widest` columns, rows about equally full."""
     rows = math.ceil(count / widest)
     return rows, math.ceil(count / rows)
 
 
 def tidy(ax: Axes) -> None:
-    """Only the two spines that carry a scale, and small print."""
+    """Keep the two spines with a scale, and use small print."""
     ax.xaxis.label.set_fontsize(9)
     ax.yaxis.label.set_fontsize(9)
     ax.spines[["top", "right"]].set_visible(False)
@@ -242,12 +242,12 @@ def tidy(ax: Axes) -> None:
 
 
 def longest(table: Any) -> int:
-    """The largest number of top features any factor has, in a table of them."""
+    """Return the largest number of top features of a factor in a table."""
     return max(table.groupby("factor").size(), default=0)
 
 
 def features_down(table: Any, factor: int, start: float) -> tuple[Any, np.ndarray]:
-    """Top features of a factor from the highest to the lowest, and their places; a gap is all between."""
+    """Return top features of a factor from high to low, and their places; a space separates the ends."""
     rows = table[table["factor"] == factor]
     high = np.flatnonzero(rows["end"] == "high")
     low = np.flatnonzero(rows["end"] == "low")
@@ -257,12 +257,12 @@ def features_down(table: Any, factor: int, start: float) -> tuple[Any, np.ndarra
 
 
 def called(view: FactorView, j: int) -> str:
-    """The name of factor j, which says where it is background; its number is that of all tables."""
+    """Return the name of factor j, "Factor 1" or "Background 2", with its number in tables."""
     return f"{'Factor' if view.predictive[j] else 'Background'} {j + 1}"
 
 
 def adds_nothing(view: FactorView) -> str:
-    """What is true of background factors: "adds nothing to the prediction beyond factor 1"."""
+    """Describe background factors: "adds nothing to the prediction beyond factor 1"."""
     others = beyond(roles(view))
     if not others:
         return "adds nothing to the prediction, and no factor does"
@@ -271,12 +271,12 @@ def adds_nothing(view: FactorView) -> str:
 
 
 def shown_samples(y: Any, view: FactorView) -> ShownSamples:
-    """The outcome of samples as a picture shows it; y may be None."""
+    """Return the outcome of samples for a plot; y may be None."""
     return ShownSamples(None) if y is None else view.outcome.shown_samples(y, view.classes, view.outputs)
 
 
 def how_many(total: int, most: int | None) -> int:
-    """The number of factors to show."""
+    """Return the number of factors to show."""
     if most is None:
         return total
     check_count("max_factors", most)
@@ -284,21 +284,21 @@ def how_many(total: int, most: int | None) -> int:
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """One of the words that are allowed."""
+    """Raise a ValueError unless the value is allowed."""
     if value not in allowed:
         words = ", ".join(map(repr, allowed))
         raise ValueError(f"{name}={value!r}: one of {words} is required")
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks at integers only."""
+    """Set ticks at integers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
-    """A ring around a chosen point."""
+    """Draw a ring around a chosen point."""
     look: dict[str, Any] = {
         "marker": "o",
         "markersize": 10,
@@ -310,7 +310,7 @@ def ring(ax: Axes, x: float, y: float, **kwargs: Any) -> Line2D:
 
 
 def add_legend(ax: Axes, entries: Mapping[str, Any], *, beside: bool, **kwargs: Any) -> Legend:
-    """Handles by label, inside the axes or `beside` them in columns of twenty; labels such as _a$ too."""
+    """Add a legend inside the axes, or `beside` them in columns of twenty; labels such as _a$ are literal."""
     longest = 160.0
     if beside:
         columns = math.ceil(len(entries) / 20)

@@ -1,4 +1,4 @@
-"""Names that fit: shortened, measured, and shown as they are."""
+"""Names that fit their space: measured, shortened, and shown literally."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SMALL = 8.0  # points, for names and numbers
-SMALLEST = 4.5  # points, where rows are low
-LEADING = 1.25  # height of a line, in sizes of its letters
-NAMES = 110.0  # points a name may take
+SMALLEST = 4.5  # points, for low rows
+LEADING = 1.25  # height of a line, relative to the font size
+NAMES = 110.0  # largest width of a name in points
 
 
 def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
-    """Width in points, as it will be drawn."""
+    """Return the width in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -28,14 +28,14 @@ def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
 
 
 def on_one_line(name: str) -> str:
-    """`name` without line breaks and tabs."""
+    """Return `name` without line breaks and tabs."""
     return " ".join(str(name).split())
 
 
 def shorten(name: str, width: float, size: float = SMALL, weight: str = "normal") -> str:
-    """`name` on one line, at most `width` points wide; an ellipsis stands for what is left out.
+    """Return `name` on one line, at most `width` points wide, with an ellipsis for the omitted part.
 
-    The ends stay, since names of one family often differ in their last letters.
+    Both ends are kept, because related names often differ in their last letters.
     """
     name = on_one_line(name)
     if text_width(name, size, weight) <= width:
@@ -56,7 +56,7 @@ def _without_middle(name: str, kept: int) -> str:
 
 
 def short_names(names: Iterable[str], width: float, weight: str = "normal") -> dict[str, str]:
-    """What each of the names is called in at most `width` points."""
+    """Return a short form of each name, at most `width` points wide."""
     return {name: shorten(name, width, weight=weight) for name in set(names)}
 
 
@@ -66,14 +66,14 @@ def inches(names: Iterable[str], weight: str = "normal") -> float:
 
 
 def wrapped(sentences: Sequence[str], width: float, size: float = 9.0) -> str:
-    """Each sentence on lines of its own, at most `width` inches long at this size in points."""
-    # On a screen letters are moved to whole pixels, which makes long lines up to 6 % longer.
+    """Return each sentence in separate lines, at most `width` inches long at this size in points."""
+    # On a screen, letters are aligned to pixels, which makes long lines up to 6 % longer.
     points = 72 * width / 1.06
     return "\n".join(line for sentence in sentences for line in _lines(sentence, points, size))
 
 
 def _lines(sentence: str, width: float, size: float) -> list[str]:
-    """As many words on a line as `width` points hold, and one at least."""
+    """Return lines of at most `width` points, with at least one word each."""
     lines: list[str] = []
     for word in sentence.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -85,35 +85,35 @@ def _lines(sentence: str, width: float, size: float) -> list[str]:
 
 
 def slot(ax: Any, columns: int) -> float:
-    """Inches that a panel and its names have in the user's axes: their share of one, or one of many."""
+    """Return the width in inches of a panel with its names in the axes of the user."""
     return axes_width(np.ravel(ax)[0]) / 72 / (columns if np.size(ax) == 1 else 1)
 
 
 def room_for_names(ax: Any, columns: int) -> float:
-    """Points a name may take: less than half a panel, where the user's axes set its width."""
+    """Return the largest width of a name in points: less than half a panel in the axes of the user."""
     return NAMES if ax is None else min(NAMES, 0.45 * 72 * slot(ax, columns))
 
 
 def axes_width(ax: Axes) -> float:
-    """Points."""
+    """Return the width in points."""
     return 72 * float(ax.get_window_extent().width) / float(ax.figure.dpi)
 
 
 def axes_height(ax: Axes) -> float:
-    """Points."""
+    """Return the height in points."""
     return 72 * float(ax.get_window_extent().height) / float(ax.figure.dpi)
 
 
 def name_rows(ax: Axes, places: Any, names: Sequence[str]) -> None:
-    """Names (already short) as labels of the vertical axis, never read as formulas."""
+    """Set short names as literal labels of the vertical axis."""
     ax.set_yticks(places, labels=names, fontsize=SMALL, parse_math=False)
     ax.tick_params(axis="y", length=0)
 
 
 def fit_rows(ax: Axes) -> None:
-    """Make names smaller where rows are lower than a line, and leave some out where that is not enough.
+    """Make names smaller if rows are lower than a line, and omit some if that is not enough.
 
-    Height and limits of the axes are as they will stay. Other texts in the axes shrink with the names.
+    Height and limits of the axes must be final. Other texts in the axes shrink with the names.
     """
     places = ax.get_yticks()
     if len(places) < 2:

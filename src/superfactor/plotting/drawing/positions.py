@@ -1,7 +1,7 @@
-"""Where samples stand in a picture, and what may be said about it: held out, of the fit, or new.
+"""Scores of samples in a plot, and its caption: held out, of the fit, or new.
 
-A model separates the samples it was fitted to, on wide data even where labels mean nothing. So samples of the
-fit stand where models without them put them, and a picture of anything else says what it is.
+A model separates its training samples, on wide data even if labels are random. Therefore training samples are
+shown with out-of-fold scores, and the caption of a plot names any other kind of scores.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.plotting.drawing import figures
 
 SAMPLES = ("auto", "held_out", "training", "new")
-HELD_OUT = "Held-out samples: each stands where a model without it puts it."
+HELD_OUT = "Held-out samples: each score comes from a model fitted without the sample."
 TRAINING = (
-    "Training samples: the model has seen their labels, and can separate them even where labels mean nothing."
+    "Training samples: the model was fitted to their labels, and can separate them even if labels are random."
 )
-NEW = "New samples: the model has not seen them."
-# Of scores with unit variance: rounding, that of float32 fits too.
+NEW = "New samples: the model was fitted without them."
+# Rounding error of scores with unit variance, also in float32.
 _NEAR = 1e-6
-GIVEN = "Samples as given: where the model was fitted to them, it has seen their labels."
+GIVEN = "Samples as given: if the model was fitted to them, it used their labels."
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Scores (n, r) of samples, how they came about, and whether classes may be outlined.
+    """Scores (n, r) of samples, their kind, and whether to outline classes.
 
     Attributes
     ----------
-    said : what samples these are, and why classes have no outline where they have none
-    outlined : whether an outline says something about other samples: the model has not seen these, and is not
-        known to predict nothing
-    held_out : where the scores are from, or None
+    said : the caption: the kind of samples, and why classes have no outline
+    outlined : whether an outline is valid for other samples: the model was fitted without these samples, and
+        there is no evidence that it does not predict
+    held_out : the source of the scores, or None
     """
 
     scores: Any
@@ -57,7 +57,7 @@ def positions_of(
     predicts: bool | None,
     **shown: Any,
 ) -> Positions:
-    """Positions as `SamplesDisplay.from_estimator` explains; `shown` are rotation and positive."""
+    """Return the scores that `SamplesDisplay.from_estimator` shows; `shown` are rotation and positive."""
     figures.check_choice("samples", samples, SAMPLES)
     if X is not None and isinstance(model, FactorView):
         raise ValueError("X: None is required with a FactorView, which cannot score other samples")
@@ -73,7 +73,7 @@ def positions_of(
         return Positions(view.scores, _with_verdict(TRAINING, view, predicts), False)
     fitted = fitted_model(model)
     scores = view.scores_of(as_numpy(fitted.estimator.transform(fitted.preprocess(X), covariates=covariates)))
-    if samples == "auto" and y is None:  # nobody sees classes where there is one colour
+    if samples == "auto" and y is None:  # without classes there is only one colour
         return Positions(scores, "", False)
     if samples == "auto":
         samples = _kind(fitted, view, scores, y)
@@ -86,14 +86,14 @@ def positions_of(
 
 
 def _kind(fitted: FittedModel, view: FactorView, scores: Any, y: Any) -> str:
-    """What samples with these scores (n, r) and labels are."""
+    """Return the kind of samples with these scores (n, r) and labels."""
     if not _is_training(view, scores):
         return "given"
     return "held_out" if _are_labels(fitted.estimator, view, y, scores) else "training"
 
 
 def _is_training(view: FactorView, scores: Any) -> bool:
-    """As many samples as the fit had, with their mean, or, where samples had weights, their scores."""
+    """Return whether these are the training samples, by number and mean, or by scores with sample weights."""
     if scores.shape != view.scores.shape:
         return False
     same = np.abs(scores.mean(axis=0)).max() < _NEAR
@@ -101,7 +101,7 @@ def _is_training(view: FactorView, scores: Any) -> bool:
 
 
 def _are_labels(estimator: Any, view: FactorView, y: Any, rows: Any) -> bool:
-    """Whether y is what the estimator was fitted to: a picture may colour samples by something else."""
+    """Return whether y is the outcome of the fit; a plot can also colour samples by other labels."""
     try:
         given = estimator._checked_y(y, rows)
     except (TypeError, ValueError):
@@ -116,7 +116,7 @@ def _held_out(found: HeldOut, view: FactorView, predicts: bool | None) -> Positi
 
 
 def _with_verdict(said: str, view: FactorView, predicts: bool | None) -> str:
-    """What is said, and that a model is not shown to predict where that is so."""
+    """Return the caption, with a sentence if the model is not shown to predict."""
     if predicts is not False:
         return said
     return f"{said} The model is not shown to predict {view.outcome.not_predicted(view.outputs)}."

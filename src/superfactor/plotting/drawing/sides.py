@@ -1,4 +1,4 @@
-"""Names of points in columns at both sides of a plot, each joined to its point: none covers another."""
+"""Names of points in columns at both sides of a plot, connected to their points, without overlap."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from superfactor.plotting.drawing import lettering
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROOM = 140.0  # points a name may take
-SHARE = 0.22  # of the width that is kept free for names at each side, at most
-SHARE_NARROW = 0.3  # the same where axes are narrow
+ROOM = 140.0  # largest width of a name in points
+SHARE = 0.22  # largest share of the width for names at each side
+SHARE_NARROW = 0.3  # the same in narrow axes
 MARGIN = 12.0  # points between names and the farthest point
-NARROW = 230.0  # points of width, below which letters are smaller
-LINE = 0.17  # inches a name takes downwards in a figure of our own
+NARROW = 230.0  # in narrower axes (in points) letters are smaller
+LINE = 0.17  # height of a name in inches in a new figure
 
 
 def height_for(points: Any) -> float:
-    """Inches that the names of these points (k, 2) take at the fuller side."""
+    """Return the height in inches of the names of these points (k, 2) at the side with more names."""
     left = int(np.sum(np.asarray(points)[:, 0] < 0))
     return LINE * max(left, len(points) - left)
 
 
 def leave_room(ax: Axes, low: Any, high: Any, names: Sequence[str]) -> None:
-    """Limits around `low` and `high`, both (x, y), with the sides for names, and one scale for both axes."""
+    """Set limits around `low` and `high`, both (x, y), with space for names and equal scales."""
     box, size = ax.get_window_extent(), _size(ax)
     widest = max((lettering.text_width(lettering.on_one_line(name), size) for name in names), default=0.0)
     width = lettering.axes_width(ax)
@@ -40,16 +40,16 @@ def leave_room(ax: Axes, low: Any, high: Any, names: Sequence[str]) -> None:
 
 
 def draw_circle(ax: Axes, radius: float, **kwargs: Any) -> None:
-    """A thin circle around zero that leaves the limits as they are."""
+    """Draw a thin circle around zero without changing the limits."""
     from matplotlib.patches import Circle
 
     ax.add_artist(Circle((0, 0), radius, fill=False, edgecolor="0.5", linewidth=0.8, zorder=0.4, **kwargs))
 
 
 def name_points(ax: Axes, names: Sequence[str], points: Any, low: float, high: float) -> None:
-    """Names of points (k, 2) at both sides of all that is drawn, which reaches from `low` to `high` in x.
+    """Write names of points (k, 2) at both sides of the drawing, which extends from `low` to `high` in x.
 
-    Points left of zero have their names at the left. Limits are as they will stay.
+    Points left of zero have their names at the left. Limits must be final.
     """
     points, (start, end) = np.asarray(points), ax.get_xlim()
     unit = lettering.axes_width(ax) / (end - start)
@@ -60,15 +60,15 @@ def name_points(ax: Axes, names: Sequence[str], points: Any, low: float, high: f
 
 
 def _size(ax: Axes) -> float:
-    """Points of letters in axes of this width."""
+    """Return the font size for axes of this width."""
     return lettering.SMALL if lettering.axes_width(ax) >= NARROW else 6.5
 
 
 def _name_side(ax: Axes, side: int, names: list[str], points: Any, room: float) -> None:
-    """Names in a column at one side, in the order of the heights of their points, joined to them.
+    """Write names in a column at one side, in the order of the heights of their points, with lines to them.
 
-    Lines leave the column level, so that none crosses a longer name above or below its own. Where a column is
-    too short for all names, letters are smaller; then points near the centre have none.
+    Lines start horizontally, so that none crosses a longer name. If a column is too short for all names, the
+    letters are smaller; then points near the centre have no names.
     """
     tall, width = lettering.axes_height(ax), lettering.axes_width(ax)
     size = min(_size(ax), tall / max(len(names), 1) / lettering.LEADING)
@@ -101,12 +101,12 @@ def _name_side(ax: Axes, side: int, names: list[str], points: Any, room: float) 
 
 
 def _apart(heights: Any, gap: float, edge: float) -> tuple[Any, Any]:
-    """The order of heights (k,) upwards, and places near them `gap` apart and `edge` from the ends."""
+    """Return the ascending order of heights (k,), and places `gap` apart and `edge` from the ends."""
     order = np.argsort(heights, kind="stable")
     places = np.clip(heights[order], edge, 1 - edge)
     for k in range(1, len(places)):
         places[k] = max(places[k], places[k - 1] + gap)
-    if len(places) and places[-1] > 1 - edge:  # push back down what has left at the top
+    if len(places) and places[-1] > 1 - edge:  # move names down that are above the top
         places[-1] = 1 - edge
         for k in range(len(places) - 2, -1, -1):
             places[k] = min(places[k], places[k + 1] - gap)
