@@ -145,6 +145,18 @@ def eigh_descending(matrix: Array) -> tuple[Array, Array]:
     return xp.flip(values, axis=-1), xp.flip(vectors, axis=-1)
 
 
+def eigh_pair(A: Array, B: Array) -> tuple[Array, Array]:
+    """Return s (…, m) and U (…, m, m) with UᵀAU = I and UᵀBU = diag(s), A (…, m, m) not negative."""
+    xp, m = namespace(A), int(A.shape[-1])
+    # A singular A, as two nearly equal columns have, becomes positive definite.
+    size = xp.max(xp.linalg.diagonal(A), axis=-1)[..., None, None]
+    tiny = float(xp.finfo(A.dtype).smallest_normal) ** 0.5
+    root = xp.linalg.inv(xp.linalg.cholesky(A + (1e-10 * size + tiny) * eye_like(A, m)))
+    back = xp.matrix_transpose(root)
+    values, V = xp.linalg.eigh(root @ B @ back)
+    return values, back @ V
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -8,8 +8,7 @@ FAR = 1e6  # a radius that no step reaches
 def dense_model(inside, point, frame, gaps=None):
     """Slope and Hessian of the model in x = (T, v, g), each row by row, every entry written out.
 
-    gaps (k − r, r) replace ritz_i − rest_j if they are given. In a rough frame, where D is not diagonal on
-    the complement, its other entries are included.
+    gaps (k − r, r) replace ritz_i − rest_j if they are given.
     """
     problem, turn = inside.problem, frame.turn(inside.problem.n_covariates)
     k, (r, kappa), m = inside.basis.size, frame.beta.shape, turn.shape[0]
@@ -26,9 +25,6 @@ def dense_model(inside, point, frame, gaps=None):
     ridge = np.concatenate([np.full(r, problem.lam), problem.covariate_ridge])
     H = L.T @ inside.loss.curvature(point.coef) @ L
     H += np.diag(np.concatenate([2 * problem.xi * gaps.ravel(), 2 * np.repeat(ridge, kappa)]))
-    if frame.coupled is not None:
-        others = frame.coupled - np.diag(np.diag(frame.coupled))
-        H[: outer * r, : outer * r] -= 2 * problem.xi * np.kron(others, np.eye(r))
     for j, i in np.ndindex(outer, r):
         for c in range(kappa):
             v = outer * r + i * kappa + c
@@ -48,6 +44,11 @@ def flat(step):
 
 
 def placed(step):
-    """The same in coordinates of the basis, for any frame of the step."""
-    frame = step.frame
-    return flat((frame.complement @ step.T @ frame.W.T, frame.W @ step.v, step.g))
+    """The same in coordinates of the basis, for any rotation of the step."""
+    return flat((step.T @ step.W.T, step.W @ step.v, step.g))
+
+
+def framed(step, frame):
+    """(T, v, g) of a step in the coordinates of a frame, as one vector."""
+    rotation = frame.W.T @ step.W
+    return flat((frame.complement.T @ step.T @ rotation.T, rotation @ step.v, step.g))

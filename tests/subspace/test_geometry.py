@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from superfactor.subspace import Frame, Point
+from superfactor.subspace.geometry import retracted
 
 K, R, KAPPA, Q = 7, 3, 2, 2
 
@@ -49,7 +50,7 @@ def test_coordinates_of_the_design(frame):
 def test_retraction_moves_the_product_exactly(frame, t):
     rng = np.random.default_rng(3)
     T, v = rng.standard_normal((K - R, R)), rng.standard_normal((R, KAPPA))
-    W, beta = frame.retracted(T, v, t)
+    W, beta = retracted(frame.W, frame.beta, frame.complement @ T, v, t)
     np.testing.assert_allclose(W.T @ W, np.eye(R), atol=1e-12)
     moved = frame.W + t * frame.complement @ T
     np.testing.assert_allclose(W @ beta, moved @ (frame.beta + t * v), atol=1e-10)

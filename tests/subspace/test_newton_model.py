@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.problems import MODELS, example
 from tests.samples.cutting import cut
-from tests.subspace.models import dense_model, flat
+from tests.subspace.models import dense_model, flat, framed
 from tests.subspace.points import CASES, moved_value, near_optimum, one_model_each, random_point, subspace
 
 from superfactor.options import Options
@@ -41,18 +41,18 @@ def test_step_solves_the_second_order_model(model, case):
     point = near_optimum(inside)
     step = module.newton_step(inside, point)
     assert not step.saddle
-    shapes = step.T.shape, step.v.shape, step.g.shape
+    frame = inside.frame(point)
+    shapes = (frame.rest.size, inside.rank), step.v.shape, step.g.shape
     cuts = np.cumsum([np.prod(s) for s in shapes])
 
     def f(x):
         T, v, g = (part.reshape(s) for part, s in zip(np.split(x, cuts[:-1]), shapes, strict=True))
-        return moved_value(inside, P, step.frame, point, T, v, g)
+        return moved_value(inside, P, frame, point, T, v, g)
 
     gradient, H = derivatives(f, int(cuts[-1]))
     assert np.linalg.norm(gradient) > 0.1  # the point is not stationary
     expected = -np.linalg.solve(H, gradient)
-    found = np.concatenate([step.T.ravel(), step.v.ravel(), step.g.ravel()])
-    np.testing.assert_allclose(found, expected, atol=2e-5 * np.linalg.norm(expected))
+    np.testing.assert_allclose(framed(step, frame), expected, atol=2e-5 * np.linalg.norm(expected))
     decrease = -0.5 * gradient @ expected
     np.testing.assert_allclose(step.decrease, decrease, rtol=1e-4)
 

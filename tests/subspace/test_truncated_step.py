@@ -7,11 +7,12 @@ import pytest
 from tests.problems import MODELS, example, loss_named
 from tests.samples.cutting import cut
 from tests.samples.libraries import every_library, plain
-from tests.subspace.models import FAR, dense_model, flat, placed
+from tests.subspace.models import FAR, dense_model, framed, placed
 from tests.subspace.points import CASES, near_optimum, one_model_each, random_point, subspace, together
 
 from superfactor.problem import state
-from superfactor.subspace import newton_model as module
+from superfactor.subspace import newton_model, truncated
+from superfactor.subspace.truncated import truncated_step
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_model = pytest.mark.parametrize("model", MODELS)
@@ -20,12 +21,12 @@ every_model = pytest.mark.parametrize("model", MODELS)
 @pytest.fixture
 def to_the_end(monkeypatch):
     """Conjugate gradients without a tolerance, so that steps are exact."""
-    loose = module.conjugate_gradients
+    loose = truncated.conjugate_gradients
 
     def tight(*system, **how):
         return loose(*system, **(how | {"tol": 1e-13, "max_iter": 1000}))
 
-    monkeypatch.setattr(module, "conjugate_gradients", tight)
+    monkeypatch.setattr(truncated, "conjugate_gradients", tight)
 
 
 @every_model
@@ -35,7 +36,7 @@ def test_products_solve_the_eliminated_system(model, case, to_the_end, blocks=3)
     inside = subspace(cut(problem, blocks), 2)
     for seed in range(2):
         point = near_optimum(inside, seed)
-        exact, found = (module._exact_step(inside, point), module.truncated_step(inside, point, FAR))
+        exact, found = (newton_model._exact_step(inside, point), truncated_step(inside, point, FAR))
         assert not exact.saddle
         assert not found.saddle
         size = np.linalg.norm(placed(exact))
@@ -52,9 +53,10 @@ def test_the_model_never_increases_and_steps_stay_inside_the_radius(model, case,
     bent = 0
     for seed in range(6):
         point = random_point(inside, seed)
-        step = module.truncated_step(inside, point, radius)
-        slope, H = dense_model(inside, point, step.frame)
-        x = flat(step)
+        step = truncated_step(inside, point, radius)
+        frame = inside.frame(point)
+        slope, H = dense_model(inside, point, frame)
+        x = framed(step, frame)
         decrease = -(slope @ x + 0.5 * x @ H @ x)
         np.testing.assert_allclose(step.decrease, decrease, rtol=1e-7)
         assert step.decrease > 0
@@ -78,11 +80,11 @@ def test_steps_of_several_points(model, case, blocks=3):
     inside = subspace(cut(problem, blocks), 2)
     alone = [near_optimum(inside, 0), near_optimum(inside, 1), *map(partial(random_point, inside), (2, 3))]
     points, radius = together(alone), np.array([FAR, 0.1, np.inf, 2.0])
-    steps = module.truncated_step(inside, points, radius)
+    steps = truncated_step(inside, points, radius)
     t = np.array([1.0, 0.5, 0.1, 0.0])
     moved = steps.apply(inside, points, t)
     for i, point in enumerate(alone):
-        one = module.truncated_step(inside, point, radius[i])
+        one = truncated_step(inside, point, radius[i])
         np.testing.assert_allclose(steps.decrease[i], one.decrease, rtol=1e-8)
         np.testing.assert_allclose(steps.length[i], one.length, rtol=1e-7)
         assert steps.saddle[i] == one.saddle
@@ -99,11 +101,28 @@ def test_no_rotation_if_the_rank_is_the_dimension(model, case, to_the_end):
     problem, _ = example(model, 9, 3, xi=0.2, **CASES[case])
     inside = subspace(problem, 3, 3)
     point = random_point(inside)
-    for step in (module._exact_step(inside, point), module.truncated_step(inside, point, FAR)):
-        assert step.T.shape == (0, 3)
-        slope, H = dense_model(inside, point, step.frame)
+    for step in (newton_model._exact_step(inside, point), truncated_step(inside, point, FAR)):
+        frame = inside.frame(point)
+        slope, H = dense_model(inside, point, frame)
         expected = -np.linalg.solve(H, slope)
-        np.testing.assert_allclose(flat(step), expected, atol=1e-6 * np.linalg.norm(expected))
+        np.testing.assert_allclose(framed(step, frame), expected, atol=1e-6 * np.linalg.norm(expected))
+        np.testing.assert_allclose(step.T, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", ["filter", "feature"])
+def test_the_preconditioner_inverts_the_block_of_the_rotation(model):
+    """Exact if the curvature of the loss is constant and W is spanned by eigenvectors of D."""
+    problem, _ = example(model, 12, 6, xi=0.3, lam=0.5, loss="squared", kappa=2, weighted=False)
+    inside = subspace(problem, 2)
+    rng = np.random.default_rng(0)
+    W = inside.spectrum[1][:, :2]
+    point = inside.at(W, 0.1 * rng.standard_normal((2, 2)), np.zeros((problem.n_covariates, 2)))
+    at = truncated._Model.at(inside, point)
+    T, w = rng.standard_normal(W.shape), np.zeros((2 + problem.n_covariates, 2))
+    T -= at.W @ (at.W.T @ T)
+    curved, _ = at.product(T, w)
+    found, _ = at.preconditioner()(curved, w)
+    np.testing.assert_allclose(found, T, rtol=1e-3, atol=1e-8)
 
 
 # --- other array libraries ---------------------------------------------------------------------------------
@@ -127,16 +146,19 @@ def steps_of(convert, model, loss, kappa):
     factors = np.array([[1.0, 1.0], [2.0, 0.5], [0.3, 4.0]])
     there = inside.with_factors(factors)
     points = there.at(W, beta, gamma)
-    steps = module.truncated_step(there, points, np.array([0.3, np.inf, 2.0]))
+    steps = truncated_step(there, points, np.array([0.3, np.inf, 2.0]))
     moved = steps.apply(there, points, np.array([1.0, 0.5, 0.1]))
     found = {"points": points.F, "decreases": steps.decrease, "lengths": steps.length}
     found |= {"moved": moved.F, "saddles": steps.saddle, "coef": moved.gamma}
-    chosen = moved.taken(np.array([2, 0])).where(steps.saddle[:2], moved.taken(np.array([1, 1])))
-    found["chosen"] = chosen.F
+    chosen = np.array([2, 0])
+    some = steps.taken(chosen).apply(there.taken(chosen), points.taken(chosen), np.array([0.1, 1.0]))
+    found["some"] = some.F
+    np.testing.assert_allclose(plain(some.F), plain(moved.F)[chosen], rtol=1e-12)
+    found["replaced"] = points.replaced(chosen, some).F
     one = inside.at(W[0, ...], beta[0, ...], gamma[0, ...])
     for name, step in (
-        ("truncated", module.truncated_step(inside, one, 0.5)),
-        ("exact", module._exact_step(inside, one)),
+        ("truncated", truncated_step(inside, one, 0.5)),
+        ("exact", newton_model._exact_step(inside, one)),
     ):
         found[f"{name} from one"] = step.apply(inside, one, 0.1).gamma
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from superfactor._arrays import Array, eigh_descending, eye_like, namespace
+from superfactor._arrays import Array, eigh_descending, eigh_pair, eye_like, namespace
 from superfactor.problem import Problem
 from superfactor.samples import Block, Design, Tall
 
@@ -151,17 +151,12 @@ class Bent:
     def solver(self, gram: Array, ridge: Array) -> Callable[[Array], Array]:
         """Return x (…, m, κ) ↦ (mean ⊗ gram + diag(ridge))⁻¹x for gram (…, m, m) and ridge (…, m)."""
         xp, (values, vectors) = namespace(gram), self.outputs
-        identity = eye_like(gram, gram.shape[-1])
-        systems = values[..., :, None, None] * gram[..., None, :, :]
-        systems = systems + (ridge[..., None, :] * identity)[..., None, :, :]
-        # Two nearly equal columns make the system singular.
-        size = xp.max(xp.linalg.diagonal(systems), axis=-1)[..., None, None]
-        tiny = float(xp.finfo(gram.dtype).smallest_normal) ** 0.5
-        inverse = xp.linalg.inv(systems + (1e-10 * size + tiny) * identity)
+        # With UᵀGU = I and Uᵀdiag(ridge)U = diag(ridges), one U inverts the systems of all outputs.
+        ridges, U = eigh_pair(gram, ridge[..., None, :] * eye_like(gram, gram.shape[-1]))
+        bend = xp.clip(ridges, 0.0, None)[..., :, None] + values[..., None, :]
+        back = xp.matrix_transpose(U)
 
         def solved(x: Array) -> Array:
-            turned = xp.matrix_transpose(xp.matmul(x, vectors))  # (…, κ, m)
-            found = xp.matmul(inverse, turned[..., None])[..., 0]
-            return xp.matmul(xp.matrix_transpose(found), xp.matrix_transpose(vectors))
+            return U @ ((back @ (x @ vectors)) / bend) @ xp.matrix_transpose(vectors)
 
         return solved

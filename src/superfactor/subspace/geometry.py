@@ -17,9 +17,6 @@ import numpy as np
 
 from superfactor._arrays import Array, device, eigh_descending, eye_like, indices, namespace, zeros_like_of
 
-# Eigenvalues below this share of the largest are rounding errors.
-_NOTHING = 1e-10
-
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -57,14 +54,16 @@ class Point:
         xp, index = namespace(self.W), indices(self.W, chosen)
         return self._each(lambda x: xp.take(x, index, axis=0))
 
-    def where(self, condition: Array, other: Point) -> Point:
-        """Return these points if a condition (S,) holds, the others otherwise."""
-        xp = namespace(self.W)
+    def replaced(self, chosen: Any, other: Point) -> Point:
+        """Return these points with others in the places of some, by NumPy indices."""
+        place, index = np.arange(int(self.W.shape[0])), np.asarray(chosen)
+        place[index] = place.size + np.arange(index.size)
+        xp, where = namespace(self.W), indices(self.W, place)
 
-        def chosen(a: Array, b: Array) -> Array:
-            return xp.where(xp.reshape(condition, (-1,) + (1,) * (a.ndim - 1)), a, b)
+        def joined(a: Array, b: Array) -> Array:
+            return xp.take(xp.concat([a, b], axis=0), where, axis=0)
 
-        return Point(*map(chosen, self._parts, other._parts))
+        return Point(*map(joined, self._parts, other._parts)) if index.size else self
 
 
 def _root(identity: Array, T: Array) -> Array:
@@ -85,9 +84,8 @@ class Frame:
     W: Array  # rotated, like beta
     beta: Array
     ritz: Array  # eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
-    complement: Array  # W⊥ (…, k, k−r), rotated so that D is diagonal there
-    rest: Array  # the diagonal of D there (…, k−r), descending
-    coupled: Array | None = None  # D there (…, k−r, k−r) if the frame is not rotated; rest is its diagonal
+    complement: Array  # W⊥ (…, k, k−r), turned so that D is diagonal there
+    rest: Array  # its values there (…, k−r), descending
 
     @staticmethod
     def of(W: Array, beta: Array, D: Array, root_ratio: float) -> Frame:
@@ -99,30 +97,6 @@ class Frame:
         complement = xp.linalg.qr(W, mode="complete")[0][..., W.shape[-1] :]
         rest, V = eigh_descending(xp.matrix_transpose(complement) @ D @ complement)
         return Frame(W, beta, ritz, complement @ V, rest)
-
-    @staticmethod
-    def unturned(W: Array, beta: Array, values: Array, axes: Array, root_ratio: float | Array) -> Frame:
-        """Return the frame without eigenvectors in W⊥, the most expensive part.
-
-        In the eigenvectors of D (values (k,), axes (k, k)), W⊥ᵀDW⊥ is diagonal plus rank r.
-        """
-        xp, scaled = namespace(W), root_ratio * beta
-        seen = xp.matrix_transpose(axes) @ W
-        turned = xp.matrix_transpose(seen) @ (values[:, None] * seen)
-        ritz, U = eigh_descending(turned + scaled @ xp.matrix_transpose(scaled))
-        beta, seen = xp.matrix_transpose(U) @ beta, seen @ U
-        # The axes of zero eigenvalues are arbitrary. Take those of W first, so that equal problems have equal
-        # frames.
-        kept = int(xp.sum(xp.astype(values > _NOTHING * xp.max(values), xp.int64)))
-        Q = xp.linalg.qr(seen[..., kept:, :], mode="complete")[0]
-        seen = xp.concat([seen[..., :kept, :], xp.matrix_transpose(Q) @ seen[..., kept:, :]], axis=-2)
-        complement = xp.linalg.qr(seen, mode="complete")[0][..., W.shape[-1] :]
-        coupled = xp.matrix_transpose(complement) @ (values[:, None] * complement)
-        rest = xp.linalg.diagonal(coupled)
-        complement = (
-            axes[:, :kept] @ complement[..., :kept, :] + (axes[:, kept:] @ Q) @ (complement[..., kept:, :])
-        )
-        return Frame(W @ U, beta, ritz, complement, rest, coupled)
 
     def turn(self, n_covariates: int) -> Array:
         """Return [W⊥, W, I] (…, k + q, k + q): in its coordinates a design becomes [ΦW⊥, ΦW, X']."""
@@ -137,17 +111,27 @@ class Frame:
         rest = zeros_like_of(self.beta, int(self.rest.shape[0]), int(self.beta.shape[1]))
         return namespace(rest).concat([rest, self.beta, gamma])
 
-    def retracted(self, T: Array, v: Array, t: float | Array) -> tuple[Array, Array]:
-        """Return W orthonormal and β after steps t (…) along T (…, k−r, r) and v (…, r, κ)."""
-        xp = namespace(T)
-        t = xp.asarray(t, dtype=T.dtype, device=device(T))[..., None, None]
-        moved = self.W + t * (self.complement @ T)
-        L = _root(eye_like(v, v.shape[-2]), t * T)
-        W = moved @ xp.matrix_transpose(xp.linalg.inv(L))
-        return W, xp.matrix_transpose(L) @ (self.beta + t * v)
-
     def rotated(self, i: int, j: int, angle: float) -> Array:
         """Return W of one point with its direction i rotated by an angle to direction j of the complement."""
         xp, W = namespace(self.W), self.W
         column = math.cos(angle) * W[:, i] + math.sin(angle) * self.complement[:, j]
         return xp.concat([W[:, :i], column[:, None], W[:, i + 1 :]], axis=1)
+
+
+def tangent(W: Array, beta: Array, values: Array, root_ratio: float | Array) -> tuple[Array, Array, Array]:
+    """Return W and β rotated so that WᵀDW + (λ/ξ)ββᵀ is diagonal, and its values (…, r), descending.
+
+    D is diag(values), and root_ratio = √(λ/ξ).
+    """
+    xp, scaled = namespace(W), root_ratio * beta
+    inner = xp.matrix_transpose(W) @ (values[:, None] * W)
+    ritz, U = eigh_descending(inner + scaled @ xp.matrix_transpose(scaled))
+    return W @ U, xp.matrix_transpose(U) @ beta, ritz
+
+
+def retracted(W: Array, beta: Array, T: Array, v: Array, t: float | Array) -> tuple[Array, Array]:
+    """Return W orthonormal and β after steps t (…) along T (…, k, r), WᵀT = 0, and v (…, r, κ)."""
+    xp = namespace(T)
+    t = xp.asarray(t, dtype=T.dtype, device=device(T))[..., None, None]
+    L = _root(eye_like(v, v.shape[-2]), t * T)
+    return (W + t * T) @ xp.matrix_transpose(xp.linalg.inv(L)), xp.matrix_transpose(L) @ (beta + t * v)

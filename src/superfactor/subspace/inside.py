@@ -15,6 +15,7 @@ from superfactor._arrays import (
     eye_like,
     frobenius2,
     full_like_of,
+    indices,
     inner,
     inners,
     namespace,
@@ -61,6 +62,14 @@ class Inside:
         there.__dict__.pop("pca_value", None)
         xi, lam = factors[:, 0][:, None, None], factors[:, 1][:, None, None]
         there.xi, there.lam, there.rho = xi * self.xi, lam * self.lam, lam * self.rho
+        return there
+
+    def taken(self, chosen: Any) -> Inside:
+        """Return the same for some of several points with weights of their own, by NumPy indices."""
+        if isinstance(self.xi, float):
+            return self
+        there, xp, index = copy(self), namespace(self.xi), indices(self.xi, chosen)
+        there.xi, there.lam, there.rho = (xp.take(x, index, axis=0) for x in (self.xi, self.lam, self.rho))
         return there
 
     @property
@@ -129,14 +138,27 @@ class Inside:
         """Return the frame of a point, in which the curvature of reconstruction is diagonal."""
         return Frame.of(point.W, point.beta, self.D, self.root_ratio)
 
-    def rough_frame(self, point: Point) -> Frame:
-        """Return cheaper frames of one or several points, in which it is nearly diagonal."""
-        return Frame.unturned(point.W, point.beta, *self.spectrum, self.root_ratio)
-
     @cached_property
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues (k,) of D, descending, and its eigenvectors (k, k)."""
         return eigh_descending(self.D)
+
+    @cached_property
+    def gram_in_axes(self) -> Array:
+        """Return the Gram matrix of the design (k + q, k + q), the subspace in the eigenvectors of D."""
+        turn = eye_like(self.D, self.loss.columns)
+        turn[: self.basis.size, : self.basis.size] = self.spectrum[1]
+        return turn.T @ self.loss.gram @ turn
+
+    @cached_property
+    def gram_by_spectrum(self) -> tuple[float, float]:
+        """Return a, b ≥ 0 for which the Gram matrix of the design is about aI + bD, by least squares."""
+        xp, values, size = namespace(self.D), self.spectrum[0], self.basis.size
+        masses = xp.linalg.diagonal(self.gram_in_axes)[:size]
+        off, mean = values - xp.mean(values), float(xp.mean(masses))
+        spread = float(xp.sum(off * off))
+        b = max(float(xp.sum(off * masses)) / spread, 0.0) if spread > 0 else 0.0
+        return max(mean - b * float(xp.mean(values)), 0.0), b
 
     # --- one proximal step -----------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ the second-order model of F is
 There are two ways to minimise it; the cheaper one is used:
 
 - `_eliminate`: the loss depends on T only by u = Tβ, and the Hessian in T is diagonal. So T is eliminated,
-and a
-  linear system in (u, v, g) with (k + q)κ unknowns remains. Exact; for few outputs.
+  and a linear system in (u, v, g) with (k + q)κ unknowns remains. Exact; for few outputs.
 - `truncated_step`: conjugate gradients in (T, v, g) inside a trust region, by products with the samples. Each
   product costs about as much as κ evaluations of the loss. Several points share their products.
 """
@@ -19,48 +18,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
-from superfactor._arrays import Array, device, eps, eye_like, inner, namespace, zeros_like_of
+from superfactor._arrays import Array, eye_like, inner, namespace, zeros_like_of
 from superfactor.samples import Block
-from superfactor.subspace.conjugate import conjugate_gradients
 from superfactor.subspace.geometry import Frame, Point
 from superfactor.subspace.inside import Inside
 from superfactor.subspace.ridge import solve_linear
+from superfactor.subspace.step import NewtonStep
+from superfactor.subspace.truncated import truncated_step
 
 # Smaller curvatures, of nearly degenerate pairs of directions, are raised to this share of ritz_i.
 _SHIFT = 1e-4
-# Cost of a frame and its preconditioner, in units of k³.
-_FRAME = 30.0
-# Tolerances of truncated steps: never below the first, since the next step reduces the residual for less, and
-# at most the second, far from the minimum.
-_DIGITS = (0.1, 0.3)
-# Most products of one truncated step.
-_PATIENCE = 100
-
-
-@dataclass(frozen=True)
-class NewtonStep:
-    """T (…, k−r, r), v (…, r, κ), g (…, q, κ), and the decrease (…) of F that the model predicts.
-
-    `saddle` (…) is True if a small decrease does not indicate a minimum: the model was made convex, or not
-    fully minimised. `length` (…) is that of a truncated step in the metric of its trust region; None for an
-    exact step.
-    """
-
-    frame: Frame
-    T: Array
-    v: Array
-    g: Array
-    decrease: Any
-    saddle: Any
-    length: Any = None
-
-    def apply(self, inside: Inside, point: Point, t: float | Array) -> Point:
-        """Return the point at step length t (…)."""
-        W, beta = self.frame.retracted(self.T, self.v, t)
-        t = namespace(W).asarray(t, dtype=W.dtype, device=device(W))[..., None, None]
-        return inside.at(W, beta, point.gamma + t * self.g)
 
 
 @dataclass(frozen=True)
@@ -85,13 +53,14 @@ class _Slopes:
         gaps = frame.ritz[..., None, :] - frame.rest[..., :, None]
         return _Slopes(T, p, v, g, gaps)
 
-    def lifted(self, frame: Frame, gaps: Array) -> Array:
-        """Return the gaps, with those that are too small to divide by raised."""
-        xp = namespace(gaps)
-        floor = _SHIFT * frame.ritz[..., None, :] + 0 * gaps
-        tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
-        gaps = xp.where(xp.abs(gaps) < floor, floor, gaps)
-        return xp.where(xp.abs(gaps) < tiny, xp.full_like(gaps, tiny), gaps)
+
+def lifted(ritz: Array, gaps: Array) -> Array:
+    """Return the gaps, with those that are too small to divide by raised."""
+    xp = namespace(gaps)
+    floor = _SHIFT * ritz[..., None, :] + 0 * gaps
+    tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
+    gaps = xp.where(xp.abs(gaps) < floor, floor, gaps)
+    return xp.where(xp.abs(gaps) < tiny, xp.full_like(gaps, tiny), gaps)
 
 
 def newton_step(inside: Inside, point: Point, radius: float = math.inf) -> NewtonStep | None:
@@ -106,74 +75,6 @@ def newton_step(inside: Inside, point: Point, radius: float = math.inf) -> Newto
 def elimination_pays(inside: Inside) -> bool:
     """Return whether the system of (k + q)κ unknowns needs fewer operations than products."""
     return inside.loss.dense_pays
-
-
-# --- by conjugate gradients --------------------------------------------------------------------------------
-
-
-def truncated_step(inside: Inside, point: Point, radius: float | Array) -> NewtonStep:
-    """Return steps at one or several points (…) by conjugate gradients within a radius (…)."""
-    problem, frame = inside.problem, inside.rough_frame(point)
-    problem.samples.operations += _FRAME * math.prod(frame.W.shape[:-1]) * inside.basis.size**2
-    xp, beta, slopes = namespace(point.W), frame.beta, _Slopes.at(inside, point, frame)
-    *points, outer, r = slopes.T.shape
-    kappa, q = problem.n_outputs, problem.n_covariates
-    turn, bent = frame.turn(q), inside.loss.bent(point.coef)
-    back, flat = xp.matrix_transpose(turn), xp.matrix_transpose(beta)
-    gap = 2 * inside.xi * (slopes.gaps if frame.coupled is None else frame.ritz[..., None, :])
-    lam, rho = inside.lam + zeros_like_of(beta, *points, r, 1), inside.rho
-    ridge = xp.concat([lam, rho + zeros_like_of(beta, *points, q, 1)], axis=-2)
-    ridge = 2 * ridge + inside.least_curvature  # (…, r + q, 1)
-
-    def join(T: Array, w: Array) -> Array:
-        return xp.concat(
-            [xp.reshape(T, (*points, outer * r)), xp.reshape(w, (*points, (r + q) * kappa))], axis=-1
-        )
-
-    def split(x: Array) -> tuple[Array, Array]:
-        T, w = x[..., : outer * r], x[..., outer * r :]
-        return xp.reshape(T, (*points, outer, r)), xp.reshape(w, (*points, r + q, kappa))
-
-    def apply(x: Array) -> Array:
-        T, w = split(x)
-        moved = turn @ xp.concat([T @ beta, w], axis=-2)
-        s = back @ bent.times(moved)
-        coupled = xp.matrix_transpose(T) @ slopes.p
-        rest = zeros_like_of(w, *points, q, kappa)
-        own = gap * T if frame.coupled is None else gap * T - 2 * inside.xi * (frame.coupled @ T)
-        return join(
-            own + s[..., :outer, :] @ flat + slopes.p @ xp.matrix_transpose(w[..., :r, :]),
-            ridge * w + s[..., outer:, :] + xp.concat([coupled, rest], axis=-2),
-        )
-
-    # The preconditioner uses mean ⊗ gram: each row of T, whose own curvature is diagonal, and (β, γ)
-    # together.
-    gram = back @ inside.loss.gram @ turn
-    masses = xp.linalg.diagonal(gram)[..., :outer]
-    own = xp.abs(2 * inside.xi * slopes.lifted(frame, slopes.gaps))
-    labels = beta @ bent.mean_above_zero @ flat
-    # At least the rounding error of a block, so that it can be inverted; a zero block becomes the identity.
-    size = masses[..., :, None] * xp.linalg.trace(labels)[..., None, None]
-    size = size + xp.max(own, axis=-1, keepdims=True)
-    least = xp.where(size > 0, 16 * eps(beta) * size, xp.ones_like(size))
-    own = xp.where(own > least, own, least)
-    blocks = masses[..., :, None, None] * labels[..., None, :, :]
-    blocks = blocks + own[..., :, :, None] * eye_like(beta, r)
-    inverse = xp.linalg.inv(blocks) if outer else blocks
-    solved = bent.solver(gram[..., outer:, outer:], ridge[..., 0])
-
-    def precondition(x: Array) -> Array:
-        T, w = split(x)
-        return join(xp.matmul(inverse, T[..., None])[..., 0], solved(w))
-
-    slope = -join(slopes.T, xp.concat([slopes.v, slopes.g], axis=-2))
-    first = xp.sum(slope * precondition(slope), axis=-1)
-    tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
-    # Before the first step, the radius is the length of the preconditioned gradient.
-    radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, xp.sqrt(first))
-    found = conjugate_gradients(apply, slope, precondition, tol=tol, max_iter=_PATIENCE, radius=radius)
-    T, w = split(found.x)
-    return NewtonStep(frame, T, w[..., :r, :], w[..., r:, :], found.decrease, ~found.solved, found.length)
 
 
 # --- by elimination -----------------------------------------------------------------------------------------
@@ -206,7 +107,8 @@ def _exact_step(inside: Inside, point: Point) -> NewtonStep | None:
         T, v, g = step
         decrease = -0.5 * (inner(T, slopes.T) + inner(v, slopes.v) + inner(g, slopes.g))
         if 0 <= decrease < math.inf:
-            return NewtonStep(model.frame, T, v, g, decrease, candidate.saddle)
+            frame = model.frame
+            return NewtonStep(frame.W, frame.beta, frame.complement @ T, v, g, decrease, candidate.saddle)
     return None
 
 
@@ -223,7 +125,7 @@ def _quadratic_at(inside: Inside, point: Point) -> _Quadratic:
         saddle = bool(xp.any(bent))
         # Negative curvatures change their sign, so that the step leads away from a saddle.
         gaps = xp.where(bent, xp.abs(gaps), gaps)
-    inverse = 0.5 / problem.xi / slopes.lifted(frame, gaps)
+    inverse = 0.5 / problem.xi / lifted(frame.ritz, gaps)
     return _Quadratic(frame, slopes, gram, inverse, saddle)
 
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superfactor._arrays import Array, indices, namespace, to_numpy
+from superfactor._arrays import Array, indices, to_numpy
 from superfactor.solvers.newton.descent import trusted
 from superfactor.subspace import Inside, Point
-from superfactor.subspace.newton_model import truncated_step
+from superfactor.subspace.truncated import truncated_step
+
+# Shares of a step that are tried, the next where F rises.
+_LENGTHS = (1.0, 0.25, 0.0625)
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,25 @@ class Batch:
         return Batch(self.points.taken(chosen), self.radius[chosen], self.left[chosen], self.solved[chosen])
 
     def stepped(self, inside: Inside) -> Batch:
-        """Return the batch after one truncated Newton step; a point whose step goes up stays where it is."""
-        xp, points = namespace(self.points.W), self.points
-        radius = indices(points.W, self.radius)
-        step = truncated_step(inside, points, radius)
-        new = step.apply(inside, points, xp.ones_like(points.F))
-        fallen = self.F - np.asarray(to_numpy(new.F), dtype=float)
-        down = fallen >= 0
-        left = np.asarray(to_numpy(step.decrease), dtype=float)
-        length = np.asarray(to_numpy(step.length), dtype=float)
-        return Batch(
-            new.where(indices(points.W, down), points),
-            trusted(self.radius, length, left, np.where(down, fallen, -np.inf)),
-            left,
-            ~np.asarray(to_numpy(step.saddle)),
-        )
+        """Return the batch after one truncated Newton step each, shortened where it went up."""
+        step = truncated_step(inside, self.points, indices(self.points.W, self.radius))
+        length, left = _numbers(step.length), _numbers(step.decrease)
+        points, radius, short = self.points, self.radius, np.arange(self.size)
+        for t in _LENGTHS:
+            length_of = indices(points.W, np.full(short.size, t))
+            new = step.taken(short).apply(inside.taken(short), self.points.taken(short), length_of)
+            fallen = self.F[short] - _numbers(new.F)
+            down = fallen >= 0
+            points = points.replaced(short[down], new.taken(np.flatnonzero(down)))
+            if t == 1:
+                radius = trusted(radius, length, left, np.where(down, fallen, -np.inf))
+            else:
+                radius[short] = t * length[short]
+            short = short[~down]
+            if not short.size:
+                break
+        return Batch(points, radius, left, ~np.asarray(to_numpy(step.saddle)))
+
+
+def _numbers(x: Array) -> np.ndarray:
+    return np.asarray(to_numpy(x), dtype=float)

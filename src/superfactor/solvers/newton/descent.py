@@ -13,7 +13,8 @@ from superfactor._arrays import frobenius2, namespace
 from superfactor.problem import Problem
 from superfactor.solution import Monitor
 from superfactor.subspace import Inside, Point
-from superfactor.subspace.newton_model import NewtonStep, newton_step, rotation_curvature
+from superfactor.subspace.newton_model import newton_step, rotation_curvature
+from superfactor.subspace.step import NewtonStep
 
 NO_MINIMUM = (
     "with lam=0 coefficients grow without bound if classes, or counts of 0, are separable: there is no "
@@ -115,7 +116,7 @@ def newton(
 def trusted(radius: Any, length: Any, promised: Any, fallen: Any) -> Any:
     """Return the next radius of a trust region, from how well the model predicts; infinite at first."""
     radius = np.where(np.isfinite(radius), radius, length)
-    wider = np.where((fallen > 0.75 * promised) & (length > 0.8 * radius), 2.5 * radius, radius)
+    wider = np.where((fallen > 0.75 * promised) & (length > 0.8 * radius), 4.0 * radius, radius)
     return np.where(fallen >= 0.25 * promised, wider, 0.25 * length)
 
 

@@ -65,14 +65,13 @@ class Effort:
     steps: int  # most steps of each start at the problem's own weights
     # How many starts below the answer are finished, or continue alone where products are expensive
     finished: int
+    halved: tuple[int, ...] = ()  # after so many steps of a batch only its lower half continues
     nearby_batches: int = 0  # number of later batches, of starts near the best point so far
     before: Effort | None = None  # an effort that is spent first, on the same starts as if it were alone
 
 
-# Most starts in a batch for a finite budget where products are expensive.
-_FEW = 16
-_AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, 1)
-EFFORTS = {"auto": _AUTO, "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, 6, _AUTO)}
+_AUTO = Effort(1.25, 2.5e9, 24, 1, 40, 3, (3, 6, 9, 12))
+EFFORTS = {"auto": _AUTO, "thorough": Effort(math.inf, 0.0, 32, 6, 100, 24, (), 6, _AUTO)}
 
 
 def effort_named(search: str) -> Effort | None:
@@ -207,6 +206,7 @@ class Descents:
     # that a continued descent may reach
     found: list[tuple[Point, float]] = field(default_factory=list)
     converged: list[float] = field(default_factory=list)  # F of the starts that have converged
+    halved: tuple[int, ...] = ()  # after so many steps of a batch only its lower half continues
     starts: int = 0  # number of starts so far
 
     @property
@@ -221,7 +221,7 @@ class Descents:
         """
         self.starts += batch.size
         lowest = min([self.known, *(point.F for point, _ in self.found)])
-        for _ in range(steps):
+        for step in range(1, steps + 1):
             batch = batch.stepped(self.inside)
             F, left = batch.F, batch.left
             lowest = min(lowest, float(F.min()))
@@ -230,13 +230,18 @@ class Descents:
             optimistic_F = F - _SAFETY * left
             behind = batch.solved & (optimistic_F > lowest + self.goal)
             self.converged.extend(float(value) for value in F[converged])
-            self._store(batch, converged & ~behind, converged=True)
+            self._store(batch, np.flatnonzero(converged & ~behind), ended=True)
             batch = batch.taken(np.flatnonzero(~(converged | behind)))
+            if step in self.halved:
+                order = np.argsort(batch.F, kind="stable")
+                lower, upper = np.split(order, [(batch.size + 1) // 2])
+                self._store(batch, upper, ended=True)
+                batch = batch.taken(np.sort(lower))
             # `rounds` finishes the first answer with more exact steps.
             alone = batch.size == 1 and self.known == math.inf and not self.found
             if batch.size == 0 or alone or budget_spent(lowest) or self.agrees(lowest):
                 break
-        self._store(batch, np.ones(batch.size, dtype=bool))
+        self._store(batch, np.arange(batch.size))
 
     def agreed(self, value: float) -> int:
         """Return how many starts have converged to a value."""
@@ -271,9 +276,9 @@ class Descents:
         self.starts -= len(ends)  # they are counted again when they continue
         return [Start(point.W, point.beta, point.gamma) for point, _ in ends]
 
-    def _store(self, batch: Batch, chosen: np.ndarray, converged: bool = False) -> None:
-        for i in np.flatnonzero(chosen):
-            left = 0.0 if converged else _SAFETY * batch.left[i]
+    def _store(self, batch: Batch, chosen: np.ndarray, ended: bool = False) -> None:
+        for i in chosen:
+            left = 0.0 if ended else _SAFETY * batch.left[i]
             self.found.append((batch.points[int(i)], float(batch.F[i] - left)))
 
 
@@ -287,7 +292,7 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     samples, begun = problem.samples, problem.samples.operations
     floor = effort.floor * min(problem.n_outputs, 4)
     budget = max(effort.allowance * (begun - run.begun), floor)
-    descents = Descents(inside, state.point.F, 1e-6 * state.supervised)
+    descents = Descents(inside, state.point.F, 1e-6 * state.supervised, halved=effort.halved)
 
     def spent_after(share: float) -> Callable[[float], bool]:
         def budget_spent(lowest: float) -> bool:
@@ -305,7 +310,7 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
         starts = islice(starts, _FIRST, None)
     count, nearby = _batch_size(inside, effort, budget), effort.nearby_batches
     if not cheap and budget < math.inf:  # more would double the cost of the first answer
-        count, nearby = min(count, _FEW), 0
+        nearby = 0
     batches = effort.batches + nearby
     for batch in range(batches):
         budget_spent = spent_after(_SHARE_OF_NEW_STARTS * (batch + 1) / batches)
