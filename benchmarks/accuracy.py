@@ -28,6 +28,7 @@ from reproduction.coordinates import short_rows
 from reproduction.data import VARIABLE, load_microarray
 from superfactor.cli.commands.learning import learn, split
 from superfactor.cli.options import Settings
+from superfactor.cli.output.screen import Screen
 from superfactor.tables import Study, read_study
 
 ROLES = {"target": "type", "id": "samples"}
@@ -72,7 +73,7 @@ def _tables(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
 
 def _compare(samples: Study, seed: int) -> dict[str, float]:
     settings = Settings(test_size=0.5, repeats=0, seed=seed)
-    learned = learn(samples, settings)
+    learned = learn(samples, settings, Screen(quiet=True))
     scores = {"superfactor": learned.scores["held_out"]["accuracy"]}
     train, test = split(samples, settings)
     y = samples.y
