@@ -2,18 +2,16 @@
 On a cluster
 ============
 
-A table larger than the memory of one machine lies on the workers of a Dask cluster, and the same fit
-happens there. This recipe runs on two small workers. On a real cluster only the lines that start them
-are other ones.
+Fit a table that is larger than the memory of one machine on the workers of a Dask cluster. This recipe runs
+on two small workers. On a real cluster only the lines that start the workers differ.
 """
 
 # %%
 # The workers
 # -----------
-# They need what you need: the same versions of Python and superfactor, with its extra ``dask``. These
-# two are threads of this process, so that the page runs anywhere as it stands. Without
-# ``processes=False`` they are processes of their own, which works in a notebook, and in a script
-# under ``if __name__ == "__main__":``.
+# Workers need the same versions of Python and superfactor as you, with the extra ``dask``. These two
+# are threads of this process, so that the page runs anywhere. Without ``processes=False`` they are
+# separate processes, which works in a notebook, and in a script under ``if __name__ == "__main__":``.
 
 from distributed import Client, LocalCluster
 
@@ -24,9 +22,9 @@ print(len(client.nthreads()), "workers")
 # %%
 # The table
 # ---------
-# It should be where every worker can read it, on a shared file system or in an object store: then
-# no row of it passes through your own process. Here are 1,797 digits of 8 × 8 pixels in a folder of
-# six Parquet files.
+# Put the table where every worker can read it, on a shared file system or in an object store. Then no
+# row passes through your own process. Here are 1,797 digits of 8 × 8 pixels in a folder of six Parquet
+# files.
 
 import tempfile
 
@@ -44,8 +42,7 @@ print(f"{X.npartitions} partitions; columns {', '.join(X.columns[:3])}, …")
 # %%
 # The fit
 # -------
-# Every worker loads its partitions once and keeps them. Covariates, weights and all other arguments
-# are those of ``SMFClassifier``.
+# Every worker loads its partitions once and keeps them. All arguments are those of ``SMFClassifier``.
 
 from superfactor.distributed import DaskSMFClassifier
 
@@ -53,8 +50,8 @@ model = DaskSMFClassifier(9).fit(X, y)
 print(model.certificate_)
 
 # %%
-# Predictions are lazy Dask arrays: a partition is predicted where it is read, when somebody asks for
-# it or has it written to files.
+# Predictions are lazy Dask arrays: a partition is predicted on its worker when it is computed or
+# written to a file.
 
 print(type(model.predict(X)))
 print(f"accuracy {model.score(X, y):.3f}")
@@ -62,8 +59,8 @@ print(f"accuracy {model.score(X, y):.3f}")
 # %%
 # The same as without a cluster
 # -----------------------------
-# ``to_local`` makes an ``SMFClassifier`` of it, to save, to plot and to take along. It is the model
-# that one process finds with the whole table in its memory:
+# ``to_local`` returns an ``SMFClassifier``, which you can save and plot. It is the same model that one
+# process finds with the whole table in memory:
 
 from superfactor import SMFClassifier
 
@@ -73,14 +70,14 @@ difference = abs(model.objective_ / alone.objective_ - 1)
 print(f"objectives differ by {difference:.0e} of themselves")
 
 # %%
-# Plots take that model, and as many samples as fit into your memory:
+# Plot this model with as many samples as fit into your memory:
 
 from superfactor.plotting import SamplesDisplay
 
 SamplesDisplay.from_estimator(model.to_local(), digits[:500], y_here[:500])
 
 # %%
-# When you are done, give the workers back.
+# When you are done, release the workers.
 
 client.close()
 cluster.close()
@@ -89,10 +86,10 @@ folder.cleanup()
 # %%
 # On a real cluster
 # -----------------
-# Everything from "The table" on stays as it is. What starts the workers is one of these.
+# Everything from "The table" on stays the same. Start the workers in one of these ways.
 #
-# **SLURM**, with `dask-jobqueue <https://jobqueue.dask.org>`__ (which also knows PBS, SGE and LSF).
-# Eight jobs of one worker each; run this on a node that may submit jobs:
+# **SLURM**, with `dask-jobqueue <https://jobqueue.dask.org>`__ (which also supports PBS, SGE and LSF).
+# Eight jobs of one worker each; run this on a node that can submit jobs:
 #
 # .. code-block:: python
 #
@@ -103,8 +100,8 @@ folder.cleanup()
 #     client = Client(cluster)
 #     client.wait_for_workers(8)
 #
-# **Kubernetes**, with the `operator of Dask <https://kubernetes.dask.org>`__. The image has
-# superfactor in it:
+# **Kubernetes**, with the `operator of Dask <https://kubernetes.dask.org>`__ and an image that contains
+# superfactor:
 #
 # .. code-block:: python
 #
@@ -118,19 +115,19 @@ folder.cleanup()
 #     client = Client(cluster)
 #     client.wait_for_workers(8)
 #
-# **A cluster that runs already**: all you need is the address of its scheduler.
+# **A running cluster**: use the address of its scheduler.
 #
 # .. code-block:: python
 #
 #     client = Client("tcp://scheduler:8786")
 #
-# Wait for the workers before you fit: those that are there when it begins get the samples. Who comes
-# later only helps when another is lost.
+# Wait for the workers before the fit: the workers present at its start get the samples. Later workers
+# are only used to replace lost ones.
 #
 # How large, and in how many parts
 # --------------------------------
-# All of X has to fit into the memory of all workers together, with room for what the fit keeps
-# `beside the samples <../scaling.html#memory>`__. Reckon for the table you have:
+# X must fit into the memory of all workers together, with space for the `other arrays of the fit
+# <../scaling.html#memory>`__. Compute the size of your table:
 
 samples, features, workers = 10_000_000, 5_000, 8
 table_gb = samples * features * 4 / 1e9  # float32
@@ -138,12 +135,12 @@ print(f"{table_gb:.0f} GB, {table_gb / workers:.0f} GB for each worker")
 print(f"{samples * 0.2 / table_gb:,.0f} rows in a partition of 200 MB")
 
 # %%
-# - **Twice its part for each worker.** When one is lost, another takes its part over
-#   (`what happens then <../scaling.html#losing-workers>`__), so that 64 GB are right for 25.
-# - **Partitions of 100 to 200 MB**, several for each worker: larger ones make unequal shares and
-#   need room when they are loaded, much smaller ones keep the scheduler busy.
-# - **float32** halves all of it.
-# - **Parquet up to some thousand columns, beyond that Zarr** in chunks of whole rows. Then X is a Dask
+# - **Twice its part for each worker.** If a worker is lost, another one takes over its part
+#   (`lost workers <../scaling.html#losing-workers>`__), so use 64 GB for 25 GB of data.
+# - **Partitions of 100 to 200 MB**, several for each worker. Larger ones give unequal shares and need
+#   memory when they are loaded; much smaller ones load the scheduler.
+# - **float32** halves the memory.
+# - **Parquet up to some thousand columns, Zarr for more**, in chunks of whole rows. Then X is a Dask
 #   array:
 #
 # .. code-block:: python
@@ -155,18 +152,18 @@ print(f"{samples * 0.2 / table_gb:,.0f} rows in a partition of 200 MB")
 #     y = np.load("labels.npy")
 #     model = DaskSMFClassifier(9, checkpoint="fit.npz").fit(X, y)
 #
-# What travels
-# ------------
-# X does not. In each step every worker is sent a few small arrays and sends back sums over its
-# samples. Their size depends on features, factors and classes, and not on the number of samples
-# (`which arrays, and how many bytes <../scaling.html#communication>`__). Each such question takes
-# some milliseconds to go and to come back, so that a small table is fitted faster without a cluster.
+# Communication
+# -------------
+# X stays on the workers. In each step every worker receives a few small arrays and returns sums over
+# its samples. Their size depends on features, factors and classes, not on the number of samples
+# (`arrays and bytes <../scaling.html#communication>`__). Each exchange takes some milliseconds, so a
+# small table is fitted faster without a cluster.
 #
 # What to do first
 # ----------------
-# - **Choose rank and weights on a sample of the samples**, with ``SMFClassifierCV`` on one machine;
+# - **Choose rank, ξ and λ on a subset of the samples**, with ``SMFClassifierCV`` on one machine;
 #   searches `do not run on a cluster <../scaling.html#what-does-not-scale>`__.
-# - **Fit a sample, then one of twice the size.** If neither factors nor accuracy change, you need no
-#   cluster.
-# - **Name a checkpoint** for a fit of hours, as above. Lost workers are replaced, your own process is
+# - **Fit a subset, then one of twice the size.** If neither factors nor accuracy change, you do not
+#   need a cluster.
+# - **Set a checkpoint** for a fit of hours, as above. Lost workers are replaced, your own process is
 #   not (`long fits <../scaling.html#long-fits>`__).

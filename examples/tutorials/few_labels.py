@@ -2,16 +2,16 @@
 Few labels: when most samples have none
 =======================================
 
-The arrays are measured, but a pathologist has looked at a dozen of a hundred samples. Do the others
-help? They show how genes vary together. This page measures what that is worth, by the number of
-labels and beside two methods that everybody has.
+A hundred samples are measured, but only a dozen have a label. Do the other samples help? They show how
+genes vary together. This page measures the gain for several numbers of labels, and compares it with two
+standard methods.
 """
 
 # %%
 # The samples
 # -----------
-# 2,000 genes of 102 samples of prostate tissue, which come with superfactor. All labels are known,
-# so that they can be hidden and the answers checked.
+# 2,000 genes of 102 samples of prostate tissue, which come with superfactor. All labels are known, so
+# you can hide some of them and check the predictions.
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +23,7 @@ X, y = StandardScaler().fit_transform(data.X), data.y.astype(object)
 
 
 def hide(per_class, seed):
-    """The labels, all but `per_class` of each class replaced by "not read"."""
+    """Return the labels; all but `per_class` of each class are replaced by "not read"."""
     rng = np.random.default_rng(seed)
     seen = np.full(len(y), "not read", dtype=object)
     for kind in sorted(set(y)):
@@ -36,11 +36,11 @@ seen = hide(6, seed=0)
 print(*seen[:12], sep=", ")
 
 # %%
-# How to say it
-# -------------
-# ``None`` and NaN always mean that there is no label; where your file has a word for it, name it
-# with ``unlabeled=``. Nothing else changes: every sample has its part in the factors, and those
-# with a label in the classifier.
+# Marking unlabelled samples
+# --------------------------
+# ``None`` and NaN always mean that there is no label. If your file uses a word for it, pass it as
+# ``unlabeled=``. Nothing else changes: all samples contribute to the factors, and the labelled ones to
+# the classifier.
 
 from superfactor import SMFClassifier
 
@@ -50,17 +50,17 @@ right = np.mean(model.predict(X[hidden]) == y[hidden])
 print(f"{model.n_labeled_} labels; of the {hidden.sum()} others {right:.0%} are predicted right")
 
 # %%
-# That is one draw of a dozen samples, and another dozen gives another figure. So we shall draw them
-# many times.
+# This is one random choice of a dozen samples, and another choice gives another accuracy. The next
+# section repeats it many times.
 #
-# What to compare
-# ---------------
+# Methods
+# -------
 # ξ weighs how well the factors describe *all* samples against how well they predict the *labelled*
-# ones. The fewer labels there are, the less the second has to say, and the larger ξ may be. So here
-# are the default and a hundred times as much, beside
+# ones. With fewer labels, a larger ξ can be better. Compare the default and a hundred times this value
+# with
 #
-# - logistic regression on the labelled samples, which does not know the others;
-# - PCA of all samples, then logistic regression of the labelled ones on as many components.
+# - logistic regression on the labelled samples only;
+# - PCA of all samples, followed by logistic regression of the labelled ones on as many components.
 
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -69,7 +69,7 @@ codes = StandardScaler().fit_transform(PCA(3, random_state=0).fit_transform(X))
 
 
 def predictions(seen):
-    """What each method says of all samples, given the labels in `seen`."""
+    """Return the predictions of each method for all samples, given the labels in `seen`."""
     known = seen != "not read"
     options = {"unlabeled": "not read", "certify": None, "search": "off"}
     weak = SMFClassifier(3, **options).fit(X, seen)
@@ -87,8 +87,8 @@ def predictions(seen):
 # %%
 # The curve
 # ---------
-# Fifteen draws for each number of labels. What is counted are right answers among the samples whose
-# labels were hidden, in per cent.
+# Fifteen random choices for each number of labels. The table shows the accuracy on the samples with
+# hidden labels, in per cent.
 
 import pandas as pd
 
@@ -106,7 +106,7 @@ mean, error = found.mean().unstack(), found.sem().unstack()
 mean.round(1)
 
 # %%
-# The same with standard errors over the draws:
+# The same with standard errors:
 
 import matplotlib.pyplot as plt
 
@@ -119,20 +119,19 @@ ax.minorticks_off()
 _ = ax.legend(frameon=False)
 
 # %%
-# What to make of it
-# ------------------
-# - **Few labels: describe all samples.** With a handful, the methods that describe all samples, PCA
-#   and the strong ξ, are ahead of those that listen to the labels alone.
-# - **Many labels: listen to them.** With half of the labels known, logistic regression on the
-#   labelled samples is as good as anything here, and PCA is behind, since what varies most in these
-#   genes is not what tells the classes apart.
-# - **superfactor goes from one to the other by ξ**, and gives factors at either end. It follows the
-#   better of the two, and is not clearly above it: who wants a prediction and no factors is served
-#   by the two simpler methods.
-# - **ξ has to be chosen beforehand where labels are few**: twelve labels in four folds cannot
-#   choose anything. From some thirty on, ``SMFClassifierCV`` chooses it (folds split the labelled
+# Conclusions
+# -----------
+# - **Few labels: describe all samples.** With few labels, PCA and the large ξ, which describe all
+#   samples, are better than methods that use the labelled samples only.
+# - **Many labels: use them.** With half of the labels known, logistic regression on the labelled
+#   samples is as good as the other methods here, and PCA is worse, because the largest variation of
+#   these genes is not the difference between the classes.
+# - **ξ moves superfactor from one to the other**, with factors at both ends. Its accuracy is close to
+#   the better of the two, and not clearly above it. For a prediction without factors, the two simpler
+#   methods are sufficient.
+# - **With few labels, choose ξ beforehand**: twelve labels in four folds are not enough for
+#   cross-validation. From about thirty labels on, use ``SMFClassifierCV`` (folds split the labelled
 #   samples; the others are in every training part).
 #
-# :doc:`/unlabelled` has the same on three larger tables with settings chosen by cross-validation,
-# how to go about it with scikit-learn's own tools, and when not to expect anything of samples
-# without labels.
+# :doc:`/unlabelled` shows the same on three larger tables with settings chosen by cross-validation, how
+# to use scikit-learn's own tools, and when unlabelled samples do not help.

@@ -2,8 +2,8 @@
 Coming from mixOmics
 ====================
 
-You know PLS-DA, sPLS-DA and DIABLO from the R package mixOmics. Which call here does what you are
-used to, what is different, and what is missing?
+You know PLS-DA, sPLS-DA and DIABLO from the R package mixOmics. This page translates its functions, and
+shows what is different and what is missing.
 """
 
 # %%
@@ -20,17 +20,17 @@ used to, what is different, and what is missing?
 #    * - ``scale = TRUE``
 #      - ``StandardScaler`` before it, or ``preprocess="standardize"`` of the search
 #    * - ``splsda(…, keepX)``
-#      - none; what stands in is below
+#      - none; alternatives are below
 #    * - ``tune.splsda``
 #      - `~superfactor.SMFClassifierCV`: number of factors, ξ and λ by cross-validation
 #    * - ``perf``
-#      - `~superfactor.selection.nested_scores`: the tuning is inside the folds, with intervals and rivals
+#      - `~superfactor.selection.nested_scores`: tuning inside the folds, with intervals and baselines
 #    * - ``predict(fit, X.new)``
 #      - ``model.predict(X_new)``, ``model.predict_proba(X_new)``: probabilities, not distances
 #    * - ``auroc``
 #      - ``RocCurveDisplay`` of scikit-learn
 #    * - ``plotIndiv``
-#      - `~superfactor.plotting.SamplesDisplay`, of held-out samples, with ellipses where it predicts
+#      - `~superfactor.plotting.SamplesDisplay`, with out-of-fold scores, and ellipses if the model predicts
 #    * - ``plotLoadings``
 #      - `~superfactor.plotting.FactorsDisplay`
 #    * - ``plotVar``
@@ -42,10 +42,10 @@ used to, what is different, and what is missing?
 #    * - ``selectVar``
 #      - `~superfactor.interpretation.top_features`
 #    * - ``vip``
-#      - ``model.feature_importances_``, another formula for the same question
+#      - ``model.feature_importances_``, with another formula
 #    * - ``perf(…)$features$stable``
-#      - `~superfactor.interpretation.stability`; with a bound on false ones
-#        `~superfactor.interpretation.stable_features`
+#      - `~superfactor.interpretation.stability`, or `~superfactor.interpretation.stable_features` with an
+#        error bound
 #    * - ``withinVariation`` (paired)
 #      - `~superfactor.preprocessing.Adjuster` with the patient as confounder
 #    * - batches (PLSDA-batch)
@@ -57,15 +57,15 @@ used to, what is different, and what is missing?
 #    * - ``impute.nipals``
 #      - `~superfactor.preprocessing.LowRankImputer`
 #    * - (nothing)
-#      - covariates beside the factors, with odds ratios; samples without a label; a certificate
+#      - covariates with odds ratios; samples without a label; a certificate
 
 # %%
 # Both on the same table
 # ----------------------
-# 2,000 genes in 102 samples of prostate tissue. PLS-DA is a PLS regression of the indicator of the
-# class, which scikit-learn has; it finds directions whose *covariance* with the class is largest,
-# one after the other. The factors here are found together, for the *likelihood* of the class and
-# the description of X at once.
+# 2,000 genes in 102 samples of prostate tissue. PLS-DA is a PLS regression on the indicator of the
+# class, available in scikit-learn. It finds directions with the largest *covariance* with the class, one
+# after another. Factors of superfactor are found together, for the *likelihood* of the class and the
+# reconstruction of X.
 
 import numpy as np
 import pandas as pd
@@ -85,9 +85,9 @@ plsda = PLSRegression(n_components=2).fit(X, tumour)
 model = make_pipeline(StandardScaler(), SMFClassifier(2)).fit(X, y)
 
 # %%
-# ``plotIndiv``: the samples on the first two components. Training samples look better separated than
-# new samples will be, in either method. So `~superfactor.plotting.SamplesDisplay` shows each sample where
-# a model without it puts it, unless asked for training samples as here.
+# ``plotIndiv``: the samples on the first two components. With either method, training samples are better
+# separated than new samples. Therefore `~superfactor.plotting.SamplesDisplay` shows out-of-fold scores by
+# default. Here it shows training samples for comparison.
 
 import matplotlib.pyplot as plt
 
@@ -102,7 +102,7 @@ SamplesDisplay.from_estimator(model, X, y, positive="tumour", samples="training"
 _ = axes[1].set_title("SMF")
 
 # %%
-# Do they find the same? The correlation of the samples' values on each pair:
+# Are the components similar? The correlations between the scores:
 
 codes = model.transform(X)
 pd.DataFrame(
@@ -112,7 +112,7 @@ pd.DataFrame(
 ).round(2)
 
 # %%
-# And do they predict the same? Each sample by a model that has not seen it:
+# Are the predictions similar? Each sample is predicted by a model fitted without it:
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 for rank in (1, 2, 3):
@@ -123,10 +123,10 @@ for rank in (1, 2, 3):
     print(f"{rank} factors: PLS-DA {np.mean(pls == tumour):.1%}, SMF {np.mean(smf == y):.1%}")
 
 # %%
-# On these genes PLS-DA needs three components for what is one factor here: its first ones follow
-# what varies most, as PCA does. On other tables they are level (:doc:`/reproduction` has three);
-# the largest difference is in what you read. In PLS-DA every component has its part in the class,
-# here one factor has all of it:
+# On these genes PLS-DA needs three components to reach the accuracy of one factor, because its first
+# components follow the largest variation, as PCA does. On other tables both are equal
+# (:doc:`/reproduction` has three). The main difference is the interpretation: in PLS-DA every component
+# contributes to the prediction, here one factor contains all of it:
 
 from superfactor.interpretation import supervised_factors
 
@@ -140,7 +140,7 @@ from superfactor.plotting import FactorsDisplay
 _ = FactorsDisplay.from_estimator(model, X, y, positive="tumour")
 
 # %%
-# ``plotVar``, with the cutoff that you know:
+# ``plotVar``, with its cutoff:
 
 from superfactor.plotting import CorrelationCircleDisplay
 
@@ -149,11 +149,10 @@ _ = CorrelationCircleDisplay.from_estimator(model, positive="tumour", cutoff=0.5
 # %%
 # Instead of keepX
 # ----------------
-# sPLS-DA sets most weights of a component to zero. There is no such penalty here, since the solver
-# and its certificate are for problems without one: every gene has a weight. Two things stand in.
+# sPLS-DA sets most weights of a component to zero. superfactor has no such penalty, because the solver
+# and its certificate do not support it: every gene has a weight. There are two alternatives.
 #
-# *A few genes to name*: those at the ends of the predictive factor that return when samples are
-# left out.
+# *A list of genes*: top features of the predictive factor that are stable if samples are left out.
 
 from superfactor.interpretation import stability
 
@@ -161,9 +160,9 @@ found = stability(model, X, y, n_resamples=10, n=5, positive="tumour", random_st
 found.table.query("factor == 1")[["end", "feature", "weight", "frequency"]].round(2)
 
 # %%
-# *A panel*, a model of few genes: choose them by their importance, then fit the factors to these
-# alone. The choice belongs into the pipeline, so that each fold makes its own and the accuracy
-# stays honest.
+# *A panel*, a model of few genes: select genes by their importance, then fit the factors to these genes
+# only. Put the selection into the pipeline, so that each fold repeats it and the accuracy is not
+# optimistic.
 
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
@@ -177,15 +176,15 @@ for size in (5, 20, 100):
     print(f"{size:3} genes: {cross_val_score(panel, X, y, cv=folds).mean():.1%}")
 
 # %%
-# Which genes enter is not stable where many say the same; sPLS-DA has that, too. If the panel
-# itself is the aim, take a method with a sparse penalty.
+# The selection is not stable if many genes are similar, as in sPLS-DA. If the panel itself is the goal,
+# use a method with a sparse penalty.
 
 # %%
 # Several tables
 # --------------
-# DIABLO (``block.plsda``) finds a component *for each* table and makes them correlate with each
-# other, as far as a design matrix says. Here the tables are joined, scaled so that none drowns the
-# others, and share *one* set of factors, as in multiple factor analysis:
+# DIABLO (``block.plsda``) finds components *for each* table that correlate with each other, as set in a
+# design matrix. In superfactor the tables are joined, scaled so that none dominates, and share *one* set
+# of factors, as in multiple factor analysis:
 #
 # .. code-block:: python
 #
@@ -193,7 +192,7 @@ for size in (5, 20, 100):
 #    model = make_pipeline(
 #        LowRankImputer(), StandardScaler(), BlockScaler(joined.blocks), SMFClassifier(2)
 #    ).fit(joined.table, y[joined.table.index])
-#    block_shares(model, joined.table)  # what each table has of each factor
+#    block_shares(model, joined.table)  # the share of each table in each factor
 #
-# If what you ask is how tables go together, DIABLO asks it and this does not. If you ask what of
-# all tables tells the classes apart, and how much each has of it, see :doc:`/blocks`.
+# To study how tables are related, use DIABLO. To find what separates the classes in all tables, and the
+# share of each table, see :doc:`/blocks`.

@@ -2,9 +2,9 @@
 Coming from PCA + logistic regression
 =====================================
 
-You reduce a wide table to a few principal components and fit a logistic regression to them. This
-page changes one line of that code, and shows what improves, what stays, and that the old way is a
-special case of the new one.
+You reduce a wide table to a few principal components and fit a logistic regression to them. This page
+changes one line of that code. It shows what improves, what stays the same, and that PCA is a limiting
+case.
 """
 
 # %%
@@ -33,10 +33,10 @@ for name, model in {"PCA + LR": before, "SMF": after}.items():
     print(f"{name:8}  accuracy {cross_val_score(model, X, y, cv=folds).mean():.2f}")
 
 # %%
-# What improves: fewer factors say as much
-# ----------------------------------------
-# PCA looks for what varies most. In these genes that is not what tells tumours from normal tissue,
-# so a classifier has to wait until the components that know it come along. How many does it take?
+# What improves: fewer factors are enough
+# ---------------------------------------
+# PCA finds the largest variation. In these genes this is not the difference between tumours and normal
+# tissue, so a classifier needs many components. How many?
 
 import matplotlib.pyplot as plt
 
@@ -54,13 +54,13 @@ ax.minorticks_off()
 scores.round(1).T
 
 # %%
-# What improves is how few factors it takes, not what can be reached: with tens of components PCA
-# comes near, and a ridge regression on all genes is as accurate (below). Where classes lie along
-# what varies most, two components of PCA are enough, and nothing is gained.
+# The number of factors improves, not the best accuracy: with tens of components PCA comes close, and a
+# ridge regression on all genes is as accurate (below). If the classes differ along the largest variation,
+# two components of PCA are enough, and nothing is gained.
 
 # %%
-# What stays
-# ----------
+# What stays the same
+# -------------------
 # .. list-table::
 #    :header-rows: 1
 #    :widths: 40 60
@@ -82,14 +82,14 @@ scores.round(1).T
 #    * - ``lr.predict_proba``
 #      - ``predict_proba``, of X itself
 #    * - ``C``
-#      - ``lam`` = 1/(2C), a ridge on what the features weigh in the end
+#      - ``lam`` = 1/(2C), a ridge on the weights of the features in the prediction
 #    * - the number of components
 #      - ``n_components``; ``SMFClassifierCV`` chooses it, ``xi`` and ``lam``
 #    * - nothing
-#      - ``xi``, ξ: what describing X counts for against predicting y
+#      - ``xi``, ξ: the weight of describing X against predicting y
 #
-# For reading, factors are turned so that the classifier is in as few as it needs. PCA has all it
-# knows spread over its axes; here it is in the first factor:
+# For interpretation, factors are rotated so that as few as possible contribute to the prediction. In PCA
+# several axes contribute; here it is the first factor only:
 
 from superfactor.interpretation import supervised_factors, unsupervised
 
@@ -97,16 +97,15 @@ after.set_params(smfclassifier__n_components=3, smfclassifier__certify="residual
 supervised_factors(after, positive="tumour").round(2)
 
 # %%
-# The same table of PCA's three components:
+# The same table for three components of PCA:
 
 supervised_factors(unsupervised(after, X, y, positive="tumour")).round(2)
 
 # %%
-# PCA is where ξ goes to infinity
-# -------------------------------
-# ξ weighs the squared error of describing X. The larger it is, the closer the factors come to the
-# principal components; the smaller, the closer the classifier comes to a ridge regression on all
-# genes. Both ends by a run:
+# PCA is the limit for large ξ
+# ----------------------------
+# ξ weighs the squared error of the reconstruction of X. With larger ξ, the factors come closer to the
+# principal components; with smaller ξ, the classifier comes closer to a ridge regression on all genes:
 
 import numpy as np
 from scipy.linalg import subspace_angles
@@ -130,9 +129,8 @@ for times in (1e-4, 1e-2, 1, 1e2, 1e4, 1e6):
 pd.DataFrame(rows).set_index("ξ / auto").round(3)
 
 # %%
-# So the question is not PCA or classifier but where between them, and ``SMFClassifierCV`` answers
-# it by cross-validation (:doc:`/selection`). What also comes with the change: covariates beside the
-# factors (:doc:`/covariates`), and a proof that no other factors do better by the same objective,
-# which PCA has and joint methods as a rule have not:
+# ξ selects a point between PCA and a classifier, and ``SMFClassifierCV`` chooses it by cross-validation
+# (:doc:`/selection`). You can also use covariates (:doc:`/covariates`), and get a proof that no other
+# factors have a lower objective, which most joint methods do not have:
 
 print(after[-1].certificate_)

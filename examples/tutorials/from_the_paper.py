@@ -2,9 +2,9 @@
 Coming from the paper's own code
 ================================
 
-You have used SupervisedMF, the package of the paper's authors (``from SMF import SMF_LPGD,
-SMF_BCD``), or mean to repeat a fit of theirs. Which of their names is which here, what is
-different, and what was wrong? Their package is not needed for this page.
+You use SupervisedMF, the package of the paper's authors (``from SMF import SMF_LPGD, SMF_BCD``), or want
+to repeat one of its fits. This page translates its names, and shows what is different and which errors it
+has. The page does not require that package.
 """
 
 # %%
@@ -16,9 +16,9 @@ different, and what was wrong? Their package is not needed for this page.
 #
 #    F = Σ ℓ(y_i, a_i) + ξ‖X − B‖² + λ(‖A‖² + ‖γ‖²)
 #
-# In SMF-W, the filter model, the activations a are X A plus those of the covariates, in SMF-H, the
-# feature model, A plus these. F is the same here, with the same ξ and λ as long as they are
-# numbers; ``"auto"``, the default, chooses them in units of the data.
+# In SMF-W, the filter model, the activations a are X A plus those of the covariates. In SMF-H, the
+# feature model, they are A plus those of the covariates. F is the same here, with the same ξ and λ if
+# they are numbers; ``"auto"``, the default, chooses them in units of the data.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -45,9 +45,9 @@ different, and what was wrong? Their package is not needed for this page.
 #    * - ``SMF_BCD``, by default with W and H non-negative
 #      - ``solver="bcd"``, with ``constraint=NonNegative()`` for non-negative factors
 #    * - ``iter``
-#      - ``max_iter``, and ``tol``, which ends a fit when it is done
+#      - ``max_iter``, and ``tol``, which stops a converged fit
 #    * - ``ini_loading``, ``ini_code``
-#      - none: a fit starts where its solver does, and ``search=`` tries other starts
+#      - none: the solver has a fixed start, and ``search=`` tries other starts
 #    * - ``loading[0]``, W: features × r
 #      - ``components_``, its transpose; orthonormal rows in the filter model
 #    * - ``code``, H: r × samples
@@ -59,14 +59,13 @@ different, and what was wrong? Their package is not needed for this page.
 #    * - ``L1_reg``
 #      - none
 #
-# The intercept is penalised there and free here; ``fit_intercept=False`` leaves it out, as the
-# paper's F does.
+# SupervisedMF penalises the intercept, superfactor does not; ``fit_intercept=False`` omits it, as in the
+# paper's F.
 
 # %%
 # Both models, in the paper's units
 # ---------------------------------
-# Handwritten 3 against 8 (scikit-learn's digits, real images, in place of MNIST), rank 2, ξ = 1 and
-# λ = 1.
+# Handwritten 3 against 8 (scikit-learn's digits instead of MNIST), rank 2, ξ = 1 and λ = 1.
 
 import numpy as np
 import pandas as pd
@@ -85,7 +84,7 @@ for name in ("filter", "feature"):
     print(f"{name}: F = {models[name].objective_:.4f}. {models[name].certificate_}")
 
 # %%
-# Is that the paper's F? From W, H and β by hand, for the filter model:
+# Check that this is the paper's F, computed from W, H and β for the filter model:
 
 fit = models["filter"]
 W, H, beta = fit.components_.T, fit.codes_, fit.factor_coef_.T
@@ -97,9 +96,9 @@ print(f"F = {loss + 1.0 * np.sum((X - B) ** 2) + 1.0 * np.sum(A**2):.4f}")
 # %%
 # Algorithm 1 and the default solver
 # ----------------------------------
-# The paper's algorithm is there as printed. With its step, τ = 0.01, and with τ = 1/L, 500
-# iterations each; what is shown is how far above the optimum they end. The optimum is known, since
-# the certificate above has proven it.
+# The paper's algorithm is available as printed. The table shows how far it ends above the optimum after
+# 500 iterations, with the paper's step, τ = 0.01, and with τ = 1/L. The certificate above proves the
+# optimum.
 
 import warnings
 
@@ -112,7 +111,7 @@ for name, best in models.items():
             model=name, solver="lpgd", step_size=step, max_iter=500, tol=0, certify=None, **paper
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # that is what we want to see
+            warnings.simplefilter("ignore", ConvergenceWarning)  # expected here
             runs[name][label] = lpgd.fit(X, y)
     runs[name]["default"] = best
     for label, run in runs[name].items():
@@ -121,7 +120,7 @@ for name, best in models.items():
 pd.DataFrame(rows).set_index(["model", "solver"])
 
 # %%
-# Iteration by iteration; a straight line would be the exponential convergence of the paper's title:
+# The objective by iteration; a straight line is exponential convergence, as in the paper's title:
 
 import matplotlib.pyplot as plt
 
@@ -133,25 +132,24 @@ for ax, (name, solvers) in zip(axes, runs.items(), strict=True):
     ax.set(title=name, xscale="log")
 
 # %%
-# For the feature model the algorithm does what the paper says. For the filter model 500 iterations
-# are not enough with either step: 0.01 is too large for these data and lets F rise and fall, 1/L is
-# safe and slow. The default solver arrives in a few iterations of its own, which cost more each,
-# and says whether it has arrived.
+# For the feature model the algorithm converges as in the paper. For the filter model 500 iterations are
+# not enough with either step: with 0.01, which is too large for these data, F oscillates, and 1/L is safe
+# but slow. The default solver converges in a few iterations, which cost more each, and reports
+# convergence.
 
 # %%
-# What was different, and what was wrong
-# --------------------------------------
-# - **Units.** Numbers for ``xi`` and ``lam`` are sums over samples, there and here: twice the
-#   samples want twice the ξ and λ. ``"auto"`` does not (:doc:`/selection`).
-# - **The ridge.** A fit of SupervisedMF 0.0.4 has none, whatever ``nu`` you gave it. To repeat one,
-#   take ``lam=0``; where classes can be told apart there is then no optimum, and a warning says so.
-# - **The import.** Its LPGD lacks one and stops with a ``NameError``: ``import SMF,
-#   sklearn.decomposition; SMF.TruncatedSVD = sklearn.decomposition.TruncatedSVD`` helps.
-# - **The theorem.** Constants, the window of steps and the rate have corrections, and the paper's
-#   own step lies outside its window. :doc:`/errata` has ten points, each with a test.
-# - **The figures** of the paper, made again, are in :doc:`/reproduction`, beside the authors'
-#   solvers.
+# Differences and errors
+# ----------------------
+# - **Units.** Numbers for ``xi`` and ``lam`` refer to sums over samples in both packages: twice the
+#   samples require twice the ξ and λ. ``"auto"`` adapts to this (:doc:`/selection`).
+# - **The ridge.** A fit of SupervisedMF 0.0.4 has no ridge, whatever ``nu`` is. To repeat one, use
+#   ``lam=0``. If the classes are separable, there is then no optimum, and a warning states this.
+# - **The import.** Its LPGD lacks an import and stops with a ``NameError``. Fix it with ``import SMF,
+#   sklearn.decomposition; SMF.TruncatedSVD = sklearn.decomposition.TruncatedSVD``.
+# - **The theorem.** Constants, the window of steps and the rate have corrections, and the paper's own
+#   step is outside the window. :doc:`/errata` has ten points, each with a test.
+# - **The figures** of the paper are reproduced in :doc:`/reproduction`, with the authors' solvers.
 #
-# If a number of theirs is to be matched: same orientation, ``fit_intercept=False``,
-# ``lam_covariates=None``, ξ and λ as numbers, and compare ``objective_``, since factors are only
-# determined up to a turn.
+# To match a number of SupervisedMF, use the same orientation, ``fit_intercept=False``,
+# ``lam_covariates=None``, and numbers for ξ and λ. Compare ``objective_``, because factors are only
+# determined up to a rotation.

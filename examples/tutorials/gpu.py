@@ -2,15 +2,15 @@
 On a GPU
 ========
 
-The same estimator fits on a GPU: one argument, or an array that is there already. This recipe shows
-both, what comes back, and from which size on it is worth it. :doc:`/scaling` has the costs.
+Fit on a GPU with one argument, or with an array on the GPU. This recipe shows both, what they return, and
+from which size on a GPU is faster. :doc:`/scaling` has the costs.
 """
 
 # %%
-# Is there one?
-# -------------
-# You need PyTorch, in the build for your GPU. Without a GPU everything below runs on the CPU, as it
-# did when this page was made:
+# Check the device
+# ----------------
+# You need PyTorch, in the build for your GPU. Without a GPU everything below runs on the CPU, as for this
+# page:
 
 import torch
 
@@ -20,9 +20,9 @@ print(device)
 # %%
 # NumPy in, NumPy out
 # -------------------
-# 1,797 digits of 8 × 8 pixels. ``device=`` is the only change. The table moves there, the fit
-# happens there, and the factors come back as NumPy arrays. So the model can be saved, and it
-# predicts on a machine that has no GPU.
+# 1,797 digits of 8 × 8 pixels. ``device=`` is the only change. The table is copied to the GPU, the fit runs
+# there, and the factors are returned as NumPy arrays. You can save the model, and predict on a machine
+# without a GPU.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -32,10 +32,10 @@ from superfactor import SMFClassifier
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 model = SMFClassifier(9, device=device).fit(X_train, y_train)
-print(f"{model.score(X_test, y_test):.0%} of the other digits are right")
+print(f"accuracy on held-out digits: {model.score(X_test, y_test):.0%}")
 
 # %%
-# The nine factors, each a picture of its weights:
+# The weights of the nine factors as images:
 
 import matplotlib.pyplot as plt
 
@@ -45,26 +45,26 @@ for ax, factor in zip(axes.flat, model.components_, strict=True):
     ax.axis("off")
 
 # %%
-# Arrays that are there already
-# -----------------------------
-# A table that is fitted several times need not travel each time. Give a PyTorch or CuPy array, and
-# what is fitted stays beside it. Labels may stay where they are, words too.
+# Arrays on the GPU
+# -----------------
+# To fit a table several times without copying it each time, pass a PyTorch or CuPy array. The fitted arrays
+# stay on its device. Labels can be in NumPy, also as strings.
 
 X_there = torch.asarray(X_train, device=device)
 X_new = torch.asarray(X_test, device=device)
 for rank in (3, 6, 9):
     model = SMFClassifier(rank, certify=None).fit(X_there, y_train)
     right = model.score(X_new, y_test)
-    print(f"{rank} factors on {model.components_.device}: {right:.0%} are right")
+    print(f"{rank} factors on {model.components_.device}: accuracy {right:.0%}")
 
 # %%
-# Such a model predicts where it was fitted: an array that is elsewhere is refused, not moved.
+# Such a model predicts on the device of the fit: arrays on another device are an error.
 #
-# Is it worth it?
-# ---------------
-# Measure it, with a table of the size of yours. This draws some, of three classes and five factors,
-# and takes the second of two fits, since the first one loads the libraries of the device. The tables
-# are float32, which needs half of the memory of float64; sums over samples are float64 all the same.
+# Is a GPU faster?
+# ----------------
+# Measure it with a table of the size of yours. This code simulates tables with three classes and five
+# factors, and times the second of two fits, because the first one loads the libraries of the device. The
+# tables are float32, which needs half of the memory of float64; sums over samples are float64.
 
 from time import perf_counter
 
@@ -78,7 +78,7 @@ if device == "cuda":
 
 
 def seconds(X, y, **options):
-    """How long a whole fit takes, certificate included."""
+    """Return the seconds of a whole fit with its certificate."""
     for _ in range(2):
         start = perf_counter()
         SMFClassifier(5, **options).fit(X, y)
@@ -100,8 +100,8 @@ if device == "cuda":
     print(table.to_string(index=False, float_format="{:.2f} s".format))
 
 # %%
-# An NVIDIA H200 beside 16 cores of an Intel Xeon printed this (PyTorch 2.11). ``device=`` copies the
-# table first, and the last column has it there already:
+# The output on an NVIDIA H200 with 16 cores of an Intel Xeon (PyTorch 2.11). ``device=`` copies the table
+# first; in the last column it is on the GPU already:
 #
 # .. code-block:: none
 #
@@ -113,18 +113,18 @@ if device == "cuda":
 #        1000     50000  0.63 s   0.20 s 0.21 s
 #     1000000      1000 20.66 s   1.59 s 0.48 s
 #
-# - **Small tables stay on the CPU.** A fit asks many short questions, and a GPU takes a while to
-#   begin each: 100 samples × 2,000 genes take more than twice as long there.
-# - **From some millions of numbers on it pays**, and with a million samples it is 13 times as fast, 43
-#   times once the table is there: copying its 4 GB takes longer than the fit.
-# - **Searches are many small fits.** Leave ``SMFClassifierCV`` of a microarray on the CPU, and give it
-#   cores (``n_jobs=``).
+# - **Fit small tables on the CPU.** A fit consists of many short operations, and a GPU needs time to start
+#   each: 100 samples × 2,000 genes take more than twice as long.
+# - **A GPU is faster from some millions of entries on.** With a million samples it is 13 times as fast, and
+#   43 times if the table is on the GPU: copying its 4 GB takes longer than the fit.
+# - **Searches are many small fits.** Run ``SMFClassifierCV`` of a microarray on the CPU with several cores
+#   (``n_jobs=``).
 #
-# What else to know
-# -----------------
-# - X and some matrices of as many rows have to fit into the memory of the device
-#   (`how large they are <../scaling.html#memory>`__). Larger tables are read in passes on the CPU,
-#   or lie on a :doc:`cluster <cluster>`.
-# - The device has to know float64, and X has to be dense. Sparse tables stay on the CPU.
-# - scikit-learn's own steps of a pipeline take arrays of a device after
+# Requirements
+# ------------
+# - X and some matrices with as many rows must fit into the memory of the device
+#   (`sizes <../scaling.html#memory>`__). Read larger tables in passes on the CPU, or use a
+#   :doc:`cluster <cluster>`.
+# - The device must support float64, and X must be dense. Sparse tables stay on the CPU.
+# - Steps of scikit-learn in a pipeline accept arrays on a device after
 #   ``sklearn.set_config(array_api_dispatch=True)``.

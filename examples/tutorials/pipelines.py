@@ -2,17 +2,16 @@
 In scikit-learn's pipelines
 ===========================
 
-A factorization is an estimator like any other: it stands in a pipeline and is searched, cross-
-validated, inspected and saved with the tools you have. New are covariates: columns that go to the
-classifier and not into the factors.
+A factorization is an estimator of scikit-learn. You can use it in a pipeline, and search, cross-validate,
+inspect and save it with the tools you know. Covariates are new: columns that enter the classifier but not
+the factors.
 """
 
 # %%
 # A table with columns of several kinds
 # -------------------------------------
-# Breast tumours with 76 genes, and age, size and grade beside them; what is predicted is the
-# estrogen receptor. (The samples are those of :doc:`genes`, which asks what they say. Here it is
-# about the tools.)
+# Breast tumours with 76 genes, age, size and grade. The outcome is the estrogen receptor. (The tutorial
+# :doc:`genes` interprets these samples; this one shows the tools.)
 
 from sklearn.model_selection import train_test_split
 from sksurv.datasets import load_breast_cancer
@@ -27,10 +26,9 @@ X_train.iloc[:3, -5:]
 # %%
 # One pipeline for all of them
 # ----------------------------
-# Genes are scaled, the other columns pass as they are. With ``set_output(transform="pandas")``
-# columns keep their names from step to step, so that the model finds its covariates by name.
-# ``grade`` is words, which it turns into levels itself (:doc:`/covariates`); a ``OneHotEncoder`` of
-# your own would do as well.
+# Genes are scaled, the other columns are passed through. With ``set_output(transform="pandas")`` columns
+# keep their names, so that the model finds its covariates by name. The model encodes the categorical
+# ``grade`` itself (:doc:`/covariates`); you can also use a ``OneHotEncoder``.
 
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
@@ -45,16 +43,16 @@ model = make_pipeline(columns, SMFClassifier(2, covariate_columns=["age", "size"
 model.fit(X_train, y_train)
 
 # %%
-# The fitted model knows which column was what:
+# The fitted model has the names of features and covariates:
 
 smf = model[-1]
-print(len(smf.component_names_), "columns in the factors; beside them:", *smf.covariate_names_)
+print(len(smf.component_names_), "columns in the factors; covariates:", *smf.covariate_names_)
 
 # %%
-# How well does it do?
-# --------------------
-# ``cross_validate`` fits everything anew in each fold, the scaler too. (``certify=None,
-# search="off"`` leave out the proof and the search for other optima, which no score needs;
+# How well does it predict?
+# -------------------------
+# ``cross_validate`` fits the whole pipeline in each fold. (``certify=None, search="off"`` omit the
+# certificate and the search for other optima, which scores do not need;
 # :func:`~superfactor.selection.nested_scores` gives intervals and a verdict.)
 
 import pandas as pd
@@ -67,8 +65,8 @@ pd.DataFrame(scores).filter(like="test").agg(["mean", "std"]).round(2)
 # %%
 # Searching
 # ---------
-# ``GridSearchCV`` takes any parameter of any step. λ, the ridge, depends on the units of the data;
-# "auto" is a first guess in these units, which ``lam_`` tells. Is it a good one?
+# ``GridSearchCV`` accepts any parameter of any step. λ, the ridge, depends on the units of the data;
+# "auto" is a first guess in these units, available as ``lam_``. Is it a good one?
 
 from sklearn.model_selection import GridSearchCV
 
@@ -82,11 +80,11 @@ pd.DataFrame(search.cv_results_).pivot_table(
 ).round(3)
 
 # %%
-# No: in samples as few as these a stronger ridge predicts far better, while the number of factors
-# hardly matters. So do not take the scores of a first guess for what the method can do.
+# No: with so few samples a stronger ridge predicts far better, while the number of factors hardly matters.
+# Do not evaluate the method by the scores of a first guess.
 #
-# ``SMFClassifierCV`` searches for less, in a grid of its own: eight settings here. What stands
-# before the model goes to ``preprocess``:
+# ``SMFClassifierCV`` has its own, cheaper grid: eight settings here. Pass the steps before the model as
+# ``preprocess``:
 
 from superfactor import SMFClassifierCV
 
@@ -98,15 +96,14 @@ print(quick.best_params_, round(quick.best_score_, 3))
 # %%
 # The factors as columns
 # ----------------------
-# ``transform`` gives the values of samples on the factors, for whatever comes next.
+# ``transform`` returns the codes of samples on the factors, for further steps.
 
 quick.set_output(transform="pandas").transform(X_test).head(3).round(2)
 
 # %%
 # Looking at predictions
 # ----------------------
-# scikit-learn's displays take the search as any classifier, here with the tumours that were set
-# aside:
+# The displays of scikit-learn accept the search as any classifier, here with held-out tumours:
 
 import matplotlib.pyplot as plt
 from sklearn.metrics import ConfusionMatrixDisplay, RocCurveDisplay
@@ -116,10 +113,9 @@ ConfusionMatrixDisplay.from_estimator(quick, X_test, y_test, ax=axes[0], colorba
 _ = RocCurveDisplay.from_estimator(quick, X_test, y_test, ax=axes[1], plot_chance_level=True)
 
 # %%
-# Which columns does a prediction hang on? Permutation importance shuffles one column of the raw
-# table at a time and looks how far the score falls. It knows nothing of factors, so genes that say
-# the same hide one another: each alone can be missed. Read it beside the factors, which put such
-# genes together.
+# Which columns matter for a prediction? Permutation importance shuffles one column of the raw table at a
+# time and measures the decrease of the score. It ignores factors, and similar genes replace each other, so
+# their importance is low. Compare it with the factors, which group such genes.
 
 from sklearn.inspection import permutation_importance
 
@@ -130,9 +126,8 @@ importance.head(6).round(3)
 # %%
 # Saving and loading
 # ------------------
-# A skops file holds data and no code, so that it can be opened without trusting who sent it; the
-# command line writes and reads the same kind. ``joblib`` and ``pickle`` work too, among people who
-# trust each other.
+# A skops file contains data and no code, so you can open it without trusting its source. The command line
+# uses the same format. ``joblib`` and ``pickle`` work too, for files from trusted sources.
 
 import tempfile
 from pathlib import Path
@@ -145,8 +140,7 @@ unknown = skops.io.get_untrusted_types(file=path)
 print(unknown)
 
 # %%
-# These are the types that skops does not know: all are superfactor's own. Having looked at them,
-# load:
+# These types are unknown to skops; all belong to superfactor. After this check, load the file:
 
 again = skops.io.load(path, trusted=unknown)
 print((again.predict_proba(X_test) == quick.predict_proba(X_test)).all())

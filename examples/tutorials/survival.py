@@ -2,19 +2,17 @@
 Survival: who relapses early
 ============================
 
-198 women with breast cancer, 51 of whom had a distant metastasis in up to 25 years of observation.
-Which genes go with an early one, what do age and the size of the tumour add, and how far can the
-answer be trusted?
+198 women with breast cancer, 51 of whom had a distant metastasis in up to 25 years of observation. Find genes
+that go with an early metastasis and the effects of age and tumour size, and evaluate the prediction.
 """
 
 # %%
 # The table
 # ---------
-# The patients are those of Desmedt et al. (2007, GSE7390), as scikit-survival brings them
-# (``pip install scikit-survival``). The 76
-# genes had been selected in an earlier study, on other patients. What is predicted has two parts:
-# whether an event was seen, and until when the patient was observed. Who had none is *censored*: her
-# time says "not until then".
+# The patients are those of Desmedt et al. (2007, GSE7390), from scikit-survival (``pip install
+# scikit-survival``). The 76 genes were selected in an earlier study, on other patients. The outcome has two
+# parts: whether an event was observed, and the time of observation. Patients without an event are
+# *censored*: they had no event until that time.
 
 from sksurv.datasets import load_breast_cancer
 
@@ -24,30 +22,30 @@ table = patients.rename(columns=lambda name: name.removeprefix("X")).drop(column
 print(table.shape, f"{y['e.tdm'].sum()} events", y[:2])
 
 # %%
-# `~superfactor.SMFSurvival` takes this array of scikit-survival, and a DataFrame with the columns
-# ``event`` and ``time`` as well.
+# `~superfactor.SMFSurvival` accepts this array of scikit-survival, or a DataFrame with the columns ``event``
+# and ``time``.
 
 # %%
 # A first fit
 # -----------
-# Age and size stand beside the factors: they enter the hazard as they are. All other columns are
-# genes, standardised and factorized. Rank and weights are chosen by cross-validation.
+# Age and size are covariates: they enter the hazard directly. All other columns are genes, standardised and
+# factorized. Cross-validation chooses rank, ξ and λ.
 
 from superfactor import SMFSurvivalCV
 
 model = SMFSurvivalCV(covariate_columns=["age", "size"], random_state=0).fit(table, y)
 print(model.best_params_)
-print(f"concordance {model.score(table, y):.2f} of patients seen")
+print(f"concordance {model.score(table, y):.2f} of training patients")
 
 # %%
-# The score is the concordance: of two patients, how often did the one with the higher risk relapse
-# first? 0.5 is chance. But the fit has seen these patients.
+# The score is the concordance: the share of pairs of patients in which the one with the higher risk relapsed
+# first. 0.5 is chance. It is optimistic, because the model was fitted to these patients.
 
 # %%
 # Does it predict?
 # ----------------
-# Nested cross-validation makes the whole search anew on four fifths of the patients and judges it by the
-# remaining one. Beside it, on the same fifths: tuned Cox regressions, on all columns and on principal
+# Nested cross-validation repeats the whole search on four fifths of the patients and evaluates it on the last
+# fifth. The baselines, on the same folds, are tuned Cox regressions on all columns and on principal
 # components, and age and size alone.
 
 from superfactor.selection import nested_scores
@@ -56,7 +54,7 @@ nested = nested_scores(model, table, y, n_repeats=2, covariate_names=["age", "si
 print(nested.verdict)
 
 # %%
-# In a table, with Uno's concordance, the integrated Brier score and the calibration:
+# The scores, with Uno's concordance, the integrated Brier score and the calibration:
 
 import pandas as pd
 
@@ -64,8 +62,8 @@ rows = {"supervised factors": nested.summary, **nested.rivals}
 pd.DataFrame({name: {key: x["mean"] for key, x in row.items()} for name, row in rows.items()}).T.round(2)
 
 # %%
-# The same as curves: patients in three groups by the risk that they were given unseen, and how many
-# of each group had no metastasis yet (Kaplan and Meier's estimate).
+# The same as Kaplan–Meier curves: patients in three groups by out-of-fold risk, and the share of each group
+# without metastasis.
 
 import matplotlib.pyplot as plt
 from sksurv.nonparametric import kaplan_meier_estimator
@@ -81,42 +79,38 @@ for name in group.categories:
     ax.step([0, *years], [1, *share], where="post", label=label)
 ax.set(xlabel="years since diagnosis", ylabel="share without distant metastasis")
 ax.set(xlim=(0, 15), ylim=(0, 1))
-_ = ax.legend(title="predicted unseen", loc="lower left")
+_ = ax.legend(title="out of fold", loc="lower left")
 
 # %%
 # The model
 # ---------
-# It was fitted to all patients once more, with a proof:
+# The final model is fitted to all patients, with a certificate:
 
 print(model.best_estimator_[-1].certificate_)
 
 # %%
-# That is the certificate: how much better any other factors of this number could fit these patients
-# at these weights. Whether they predict, the cross-validation above says. Nor does it
-# say that hazards are proportional: the authors of the data found that these genes tell more of the
-# first years than of later ones, and a Cox model takes the mean.
+# The certificate bounds how much better any other factors of this rank could fit these patients at this ξ
+# and λ. It does not show that they predict; the cross-validation above does. Nor does it show that hazards
+# are proportional: the authors of the data found that these genes predict the first years better than later
+# ones, and a Cox model averages over time.
 
 # %%
-# The factors
-# -----------
-# They come in the order of what they add to the risk. All of it is in the first one, whose high end
-# is an earlier relapse; the second says what else varies in the genes.
+# The factors ----------- Factors are ordered by their effect on the risk. The first one contains the whole
+# effect; high scores go with an earlier relapse. The second describes other variation of the genes.
 
 from superfactor.interpretation import supervised_factors, top_features
 
 supervised_factors(model).round(2)
 
 # %%
-# The genes at its two ends:
+# The top genes of factor 1:
 
 top_features(model, n=4).query("factor == 1").round(2)
 
 # %%
-# The covariates
-# --------------
-# A hazard ratio of 1 is no effect. A unit is a year of age and a centimetre of the tumour: the
-# scaling is undone. 76 genes are many for 51 events, so the estimates stand beside what factors say of
-# patients whom they have not seen (:doc:`/covariates`).
+# The covariates -------------- A hazard ratio of 1 means no effect. Units are a year of age and a
+# centimetre of the tumour. 76 genes are many for 51 events, so the estimates are adjusted for out-of-fold
+# factors (:doc:`/covariates`).
 
 from superfactor.interpretation import covariate_effects
 
@@ -126,11 +120,10 @@ effects[["covariate", "kind", "estimate", "low", "high"]].round(2)
 # %%
 # New patients
 # ------------
-# The chance of no metastasis until 5 and until 10 years, for three patients whom the model has not
-# seen:
+# The probability of no metastasis until 5 and 10 years, for three patients who are not in the training data:
 
 half = SMFSurvivalCV(covariate_columns=["age", "size"], random_state=0).fit(table[3:], y[3:])
 half.predict_survival_function(table[:3], times=[5, 10]).round(2)
 
 # %%
-# What is minimised for times, and why the proof holds for them too, is in :doc:`/method`, section 16.
+# :doc:`/method`, section 16, has the objective for survival times and its certificate.

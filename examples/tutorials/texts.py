@@ -2,15 +2,15 @@
 Texts: topics that tell documents apart
 =======================================
 
-A thousand documents, thousands of words, almost all cells zero. Which topics tell the kinds of
-documents apart, and which words make them up? The documents are the help texts of SciPy's
-functions, which every installation has; the label is the part of SciPy that a function belongs to.
+A thousand documents and thousands of words give a table of mostly zeros. Find the topics that distinguish
+kinds of documents, and their words. The documents are the docstrings of SciPy's functions; the label is the
+subpackage of a function.
 """
 
 # %%
 # The documents
 # -------------
-# The worked examples are cut off: they import the part by name, which would give the answer away.
+# The examples in the docstrings are removed, because they name the subpackage.
 
 import importlib
 import inspect
@@ -35,10 +35,9 @@ y.value_counts()
 # %%
 # From words to a model
 # ---------------------
-# The table of words is a sparse matrix, and stays one: factors are found through products with it.
-# It is not centred, since that would fill every zero. Why six factors: five directions tell six
-# classes apart, and one is for what all documents have in common, which centring would have taken
-# off.
+# The table of words is a sparse matrix and stays sparse: the fit uses only products with it. It is not
+# centred, because centring would fill every zero. Six factors: five directions distinguish six classes, and
+# one describes what all documents have in common, which centring would remove.
 
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
@@ -60,11 +59,10 @@ print(f"{X.shape[0]} documents, {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1
 # %%
 # Which topics?
 # -------------
-# Factors can be turned without changing the model (:doc:`/interpretation`). The default puts the
-# strongest contrasts first, which suits two classes. For topics take ``rotation="varimax"``, which
-# turns the factors until each has few large weights: here each speaks for one part. The column of a
-# class says by how much one standard deviation of the topic moves its log-odds, against the mean of
-# all classes.
+# You can rotate factors without changing the model (:doc:`/interpretation`). The default puts the strongest
+# contrasts first, which is suitable for two classes. For topics use ``rotation="varimax"``, which gives each
+# factor few large weights: here each factor goes with one subpackage. The column of a class shows the change
+# of its log-odds per standard deviation of the topic, against the mean of all classes.
 
 from superfactor.interpretation import supervised_factors, top_features
 
@@ -72,29 +70,28 @@ topics = supervised_factors(model, rotation="varimax")
 topics.filter(like="coef").round(1)
 
 # %%
-# And which words? Those at the high end:
+# The words at the high end of each topic:
 
 top = top_features(model, n=7, rotation="varimax").query("end == 'high'")
 for topic, found in top.groupby("factor"):
     print(topic, topics.loc[topic, "direction"].split(",")[0], "—", ", ".join(found["feature"]))
 
 # %%
-# Most are words of the trade. Others are habits of authors: a note that is repeated in every text
-# of a part tells it apart just as well. The model cannot know which of the two you are after; the
-# list shows it, and ``stop_words`` is where to say so.
+# Most are technical terms. Others come from phrases that authors repeat in every text of a subpackage, which
+# distinguish it too. Exclude such words with ``stop_words``.
 
 # %%
-# Is it the best answer there is?
-# -------------------------------
+# Is it the optimum?
+# ------------------
 
 print(model[-1].certificate_)
 
 # %%
-# Does knowing the label help?
-# ----------------------------
-# Latent semantic analysis (LSA, a truncated SVD) finds factors of the same table without the
-# labels, and a logistic regression reads them. How many does it need to do as well? All are judged
-# on documents that they have not seen.
+# Does supervision help?
+# ----------------------
+# Latent semantic analysis (LSA, a truncated SVD) finds factors of the same table without the labels; then a
+# logistic regression is fitted to them. How many factors does it need for the same accuracy? All methods are
+# evaluated on held-out documents.
 
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LogisticRegression
@@ -102,7 +99,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 
 def accuracy(*steps):
-    """Share of right answers, in documents that were not seen."""
+    """Return the accuracy on held-out documents."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     return cross_val_score(make_pipeline(*steps), X, y, cv=folds).mean()
 
@@ -115,18 +112,17 @@ scores["all words"] = accuracy(regression)
 (100 * scores).round(1)
 
 # %%
-# Six supervised factors predict nearly as well as all words, and can be read. LSA comes as far with
-# many times the factors: the gain is in how little there is to read, not in what can be predicted.
-# (Words were weighted once, not in each fold. That uses no labels and saves time; where each tenth
-# of a per cent counts, give ``accuracy`` the texts and begin its pipeline with ``words``.)
+# Six supervised factors predict nearly as well as all words, and can be interpreted. LSA reaches the same
+# accuracy with many more factors: the gain is interpretability, not accuracy. (Words were weighted once, not
+# in each fold, which uses no labels and saves time. For an exact evaluation, pass the texts to ``accuracy``
+# and start its pipeline with ``words``.)
 #
-# A map of the documents on the first two contrasts of the default rotation:
+# A plot of the documents by the first two factors of the default rotation:
 
 from superfactor.plotting import SamplesDisplay
 
 _ = SamplesDisplay.from_estimator(model, texts, y, ellipses=False)
 
 # %%
-# Real texts with covariates beside them, such as job postings of which some are fraud, are in
-# :doc:`/reproduction`; files too large for memory in :doc:`/scaling`; topics without negative words
-# (supervised NMF) in the :doc:`guide </guide>`.
+# See :doc:`/reproduction` for texts with covariates (fraudulent job postings), :doc:`/scaling` for files
+# larger than memory, and the :doc:`guide </guide>` for topics without negative weights (supervised NMF).

@@ -2,9 +2,9 @@
 Which weights?
 ==============
 
-The cross-validated score for each ξ (weight of describing the features) and λ (ridge), with the
-chosen one ringed. Look whether the ring lies in a broad plateau, then the choice matters little, or
-at an edge of the grid: then give a larger one.
+The cross-validated score for each ξ (weight of the reconstruction) and λ (ridge). A ring marks the chosen
+point. If it lies on a broad plateau, the choice matters little. If it lies at an edge of the grid, use a
+larger grid.
 """
 
 from sklearn.datasets import load_breast_cancer

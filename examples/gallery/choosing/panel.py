@@ -1,10 +1,10 @@
 """
-How many genes would do?
-========================
+How many genes are enough?
+==========================
 
-The genes with the largest weights in the prediction are selected, and a model of these alone is
-fitted. Accuracy is on samples that had no part in either. Take it when a test is to measure a few genes
-and not thousands.
+The genes with the largest weights in the prediction are selected, and a model of these genes only is
+fitted. The accuracy is that of samples used in neither step. Use this to plan a test that measures few
+genes.
 """
 
 import matplotlib.pyplot as plt
@@ -26,4 +26,4 @@ for size in sizes:
     scores.append(cross_val_score(model, data.X, data.y, cv=5))
 _, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
 ax.errorbar(sizes, np.mean(scores, axis=1), np.std(scores, axis=1), marker="o", capsize=3)
-ax.set(xscale="log", xlabel="genes in the panel", ylabel="accuracy on unseen samples")
+ax.set(xscale="log", xlabel="genes in the panel", ylabel="accuracy on held-out samples")

@@ -2,8 +2,8 @@
 How many factors?
 =================
 
-How much of the data each direction holds; after the elbow all are alike. It is a first guess that
-does not look at the labels: the square marks the number of factors of this model.
+The share of each singular direction of the data. After the elbow, all directions are similar. This first
+guess ignores the labels; the square marks the number of factors of this model.
 """
 
 import matplotlib.pyplot as plt

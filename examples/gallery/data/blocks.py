@@ -1,10 +1,10 @@
 """
-Which table does it come from?
-==============================
+Which table contributes?
+========================
 
-Mean, error and worst value of each measurement are three tables of the same tumours here. Bars say
-how much of the factors lies in each, and how much of the prediction. Take it for several omics, to
-see whether a table adds anything.
+Here the mean, error and worst value of each measurement are three tables of the same tumours. Bars show
+the share of each table in the factors and in the prediction. Use this with several omics tables to see
+whether a table adds anything.
 """
 
 from sklearn.datasets import load_breast_cancer

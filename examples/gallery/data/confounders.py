@@ -2,9 +2,9 @@
 Is it only the size?
 ====================
 
-The predictive factor against the radius of a tumour; red is malignant. Left: it is mostly size.
-Right: an Adjuster takes the radius out of all features first, and the factor is about what size
-does not say. Batches, sites and scanners are treated alike.
+The predictive factor against the radius of a tumour; red is malignant. Left: the factor is mostly the
+size. Right: an Adjuster first removes the radius from all features, and the factor shows what the size
+does not explain. Use the same for batches, sites and scanners.
 """
 
 import matplotlib.pyplot as plt

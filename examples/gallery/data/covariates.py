@@ -1,10 +1,10 @@
 """
-Age and sex beside the factors
-==============================
+Age and sex as covariates
+=========================
 
-By how much the disease gets worse with each covariate, at the same factors: estimate and 95 %
-interval. Covariates enter the prediction and are not factorized. Where the interval crosses 0, no
-effect is shown.
+The effect of each covariate on the progression of the disease, for fixed factors: estimate and 95 %
+interval. Covariates enter the prediction and are not factorized. If an interval contains 0, no effect is
+shown.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Samples without a label
 =======================
 
-Few images have a label. The grey ones have none, have their part in the factors all the same, and
-fall where their class is. Take it when measuring is cheap and labelling is not.
+Few images have a label. The grey ones have none, contribute to the factors, and lie close to their class.
+Use this if measurements are cheap and labels are expensive.
 """
 
 import numpy as np

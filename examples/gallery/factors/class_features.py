@@ -2,9 +2,9 @@
 Markers of each class
 =====================
 
-For every class the features of which it has more than all others, by a test that knows nothing of the
-model, and which the model uses for it. Colours are means of the classes, in standard deviations. Take
-it to name what a class is, with two or many of them.
+For each class, features that are higher than in all other classes, by a test that does not use the model,
+and that the model uses for the class. Colours are means of the classes, in standard deviations. Use this
+to characterize two or many classes.
 """
 
 import matplotlib.pyplot as plt

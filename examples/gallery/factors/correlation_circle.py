@@ -2,9 +2,9 @@
 Features in the plane of two factors
 ====================================
 
-Each point is a measurement: its correlation with factor 1 across, with factor 2 upwards. Points near
-the outer circle are told almost completely by the two factors, points that lie together go together,
-and those near the centre go with neither. mixOmics users know it as plotVar.
+Each point is a feature; the coordinates are its correlations with factors 1 and 2. The two factors
+explain points near the outer circle almost completely, and points near the centre hardly at all. Points
+close to each other are similar. In mixOmics the plot is called plotVar.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -1,10 +1,10 @@
 """
-Factors side by side
-====================
+Factors next to each other
+==========================
 
-Each panel is a factor. The grey band says how much it speaks for the label, the bars are correlations
-of features with it, and circles the weights that its score is computed with. Start here after every fit:
-all of the prediction is in factor 1. The grey one is what else varies: it adds nothing beside factor 1.
+Each panel is a factor. The grey band shows its coefficients, the bars correlations of features with it,
+and the circles their weights in its score. Start with this plot after every fit. Here the whole
+prediction is in factor 1. The grey factor is background: it adds nothing beyond factor 1.
 """
 
 from sklearn.datasets import load_breast_cancer

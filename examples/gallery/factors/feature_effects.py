@@ -2,9 +2,10 @@
 Features and the outcome
 ========================
 
-Each point is a gene: across, how much it differs between CD8 and CD4 T cells by itself; upwards, what
-it adds to the log-odds of CD8 while all other genes stay as they are. Blue ones differ by a test that
-knows nothing of the model (q at most 5 %). Genes that differ most need not weigh most: others say the same.
+Each point is a gene. Horizontal: the difference between CD8 and CD4 T cells. Vertical: what the gene adds
+to the log-odds of CD8 if all other genes are fixed. Blue genes differ by a test that does not use the
+model (q at most 5 %). Genes with the largest difference need not have the largest weight, because similar
+genes share it.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Factors of images
 =================
 
-A factor has a correlation with each pixel, so that it is a picture itself: samples high on it have more
-ink where it is red and less where it is blue. Above are two factors of the fit, below two axes of a
-plain SVD, which spread what tells an 8 from a 3 over both.
+A factor has a correlation with each pixel, so it is an image: samples with a high score have more ink
+where it is red and less where it is blue. Top: two factors of the fit. Bottom: two axes of a plain SVD,
+in which both axes contribute to distinguishing 8 from 3.
 """
 
 import matplotlib.pyplot as plt

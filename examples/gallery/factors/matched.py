@@ -2,9 +2,9 @@
 Which factor is which?
 ======================
 
-Two sets of factors come in orders and signs of their own. They are paired so that partners are most
-alike: 1 is the same factor, 0 has nothing in common. Here the labels made one factor that a plain
-SVD does not have, and left the others about as they were.
+Each set of factors has its own order and signs. Here they are matched so that partners are most similar:
+1 means the same factor, 0 nothing in common. The labels create one factor that a plain SVD does not have,
+and change the others little.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Three rotations of one fit
 ==========================
 
-Turned factors predict and reconstruct exactly as well, so that you choose how to look at them. The
-default puts the whole prediction into factor 1. "variance" spreads it over the axes of the fit,
-"varimax" lets each factor go with few features.
+Rotated factors predict and reconstruct equally well, so you can choose the view. The default puts the
+whole prediction into factor 1. "variance" spreads it over the principal axes of the fit. With "varimax",
+each factor goes with few features.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 One row per factor
 ==================
 
-The table for a paper: how much of the data each factor holds, and what it says about the classes.
-With three classes two factors carry the prediction, and the third is background: it holds variance,
-adds nothing to the prediction beside them, and has no bar.
+The table for a paper: the share of variance of each factor, and its effect on the classes. With three
+classes, two factors are predictive. The third is background: it explains variance, adds nothing to the
+prediction of the others, and has no bar.
 """
 
 import matplotlib.pyplot as plt

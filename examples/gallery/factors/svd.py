@@ -1,10 +1,10 @@
 """
-Beside a plain SVD
-==================
+Comparison with plain SVD
+=========================
 
-Under each factor the axis of a plain SVD that is most like it. Factor 1 has hardly a counterpart
-there: what tells tumours from normal tissue is a small part of what varies. The background is what
-PCA shows as well.
+Below each factor is the most similar axis of a plain SVD. Factor 1 has hardly a counterpart there,
+because the difference between tumours and normal tissue is a small part of the variance. PCA shows the
+background factor, too.
 """
 
 import pandas as pd

@@ -1,10 +1,10 @@
 """
-The features at the ends of a factor
-====================================
+The top features of a factor
+============================
 
-Of 2,000 genes these correlate most with the factor that tells tumours from normal tissue: samples high
-on it have more of the high ones and less of the low ones. Weights, in grey, say how the score is
-computed, which is something else. Take the table on to where genes are looked up.
+Of 2,000 genes, these have the largest correlations with the factor that separates tumours from normal
+tissue: samples with a high score have higher values at the high end and lower values at the low end.
+Weights, in grey, show how the score is computed. Use the table to look up the genes.
 """
 
 import matplotlib.pyplot as plt

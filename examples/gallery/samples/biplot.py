@@ -1,10 +1,10 @@
 """
-Samples and features in one picture
-===================================
+Samples and features in one plot
+================================
 
-The map of the samples with an arrow for each of the top features, which is its correlations with the
-two factors: samples in that direction have more of the feature. Take it for small tables, where a
-handful of names says what the axes mean.
+The plot of the samples with an arrow for each top feature: its correlations with the two factors. Samples
+in the direction of an arrow have higher values of the feature. Use this for small tables, where few names
+explain the axes.
 """
 
 from sklearn.datasets import load_wine

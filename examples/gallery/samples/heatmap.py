@@ -2,9 +2,9 @@
 Top genes in all samples
 ========================
 
-Rows are the genes at the two ends of the predictive factor, columns the samples, and both stand
-beside those they are like. Take it to see whether the whole class has a pattern or only some of its
-samples. That classes come apart here proves nothing: the genes were chosen with their labels.
+Rows are the genes at both ends of the predictive factor, columns are samples; both are clustered. Use
+this to see whether a whole class has a pattern or only some of its samples. The separation of the classes
+is no evidence, because the genes were selected with their labels.
 """
 
 import pandas as pd

@@ -1,9 +1,9 @@
 """
-New samples in the same map
-===========================
+Training samples and new samples
+================================
 
-On the left the samples of the fit, as the model itself puts them, on the right samples it has not
-seen. Classes lie further apart where the labels were known: judge a model by the right one.
+Left: training samples with their scores from the model. Right: new samples. Classes are better separated
+in training samples, because the model used their labels. The right plot shows the performance.
 """
 
 import matplotlib.pyplot as plt

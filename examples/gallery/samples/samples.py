@@ -1,10 +1,10 @@
 """
-A map of the samples
-====================
+A plot of the samples
+=====================
 
-Each point is a sample, by its two factors, where a model that has not seen it puts it; the ellipses
-hold 95 % of a class if it were normal. Take it to see whether classes come apart, and which samples lie
-with another class. Without ellipses the model is not shown to predict.
+Each point is a sample by two scores from a model fitted without it. Ellipses contain 95 % of a class with
+a normal distribution. Use this to see whether classes are separated, and which samples lie in another
+class. A plot without ellipses means that the model is not shown to predict.
 """
 
 from sklearn.datasets import load_wine

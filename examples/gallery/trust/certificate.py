@@ -2,9 +2,8 @@
 What is proven
 ==============
 
-The objective of each fit, and the bound below which no other factors can get. Where the two lines
-meet the fit is proven to be the best one. With little ridge they come apart: the fit may still be
-the best, but nobody knows.
+The objective of each fit, and a lower bound for any other factors. If both lines meet, the fit is proven
+to be optimal. With a small ridge they differ: the fit may still be optimal, but this is not proven.
 """
 
 import textwrap

@@ -2,9 +2,9 @@
 Newton, BCD and LPGD
 ====================
 
-How far each solver is from the best value, second by second. The default, joint Newton steps, is
-there first; block coordinate descent finds the same value. The paper's projected gradient method
-needs far more steps than it is given here.
+The distance of each solver from the best value, against seconds. The default, joint Newton steps, is
+fastest; block coordinate descent reaches the same value. The paper's projected gradient method requires
+many more iterations than shown here.
 """
 
 import warnings

@@ -1,10 +1,10 @@
 """
-Seen and unseen, true and shuffled
-==================================
+Training and held-out samples, true and shuffled labels
+=======================================================
 
-Above the true labels, below shuffled ones, which mean nothing. Left are training samples as the model
-puts them: it separates the classes even below. Right is each sample where a model without it puts it, as
-all our maps do by default: only the true labels are still there.
+Top: true labels. Bottom: shuffled labels. Left: training samples, whose classes the model separates even
+with shuffled labels. Right: out-of-fold scores, the default of all plots of samples; only the true labels
+are separated.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Would they come back?
-=====================
+Are the factors stable?
+=======================
 
-The model is fitted again to parts of the samples. Bars say how often a top feature is among the top
-ones again, titles how alike the factor itself stays. Much returns with shuffled labels too, the hollow
-marks: only what a bar has beyond its mark is about the labels.
+The model is fitted again to subsamples. Bars show how often a top feature is found again, titles the
+similarity of the factor. Hollow marks show the same with shuffled labels: only the part of a bar beyond
+its mark is related to the labels.
 """
 
 from sklearn.datasets import load_breast_cancer

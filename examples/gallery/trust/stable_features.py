@@ -1,10 +1,10 @@
 """
-Which genes can be trusted?
-===========================
+Which genes are stable?
+=======================
 
-The model is fitted to 50 halves of the cells. Blue genes are among the top ones in at least three
-quarters of them; at most one of these is expected by chance. Ticks are the same with shuffled labels.
-Report these genes, and of others only that they go with the factor.
+The model is fitted to 50 halves of the cells. Blue genes are among the top genes in at least three
+quarters of them; at most one of these is expected by chance. Ticks show the same with shuffled labels.
+Report the blue genes. The other genes are only correlated with the factor.
 """
 
 import pandas as pd

@@ -1,10 +1,10 @@
 """
-Other starts
-============
+Random starts
+=============
 
-Ten descents from random starts, beside the fit and its lower bound. One factor is too few for three
-classes: starts end at different values, and no proof says which is lowest. With two factors all end
-where the certificate says that nothing is lower.
+Ten random starts, with the fit and its lower bound. One factor is not enough for three classes: the
+starts end at different values, and no proof shows which is the lowest. With two factors, all starts end
+at the value that the certificate proves to be optimal.
 """
 
 import matplotlib.pyplot as plt
