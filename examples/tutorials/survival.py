@@ -95,8 +95,10 @@ print(model.best_estimator_[-1].certificate_)
 # ones, and a Cox model averages over time.
 
 # %%
-# The factors ----------- Factors are ordered by their effect on the risk. The first one contains the whole
-# effect; high scores go with an earlier relapse. The second describes other variation of the genes.
+# The factors
+# -----------
+# Factors are ordered by their effect on the risk. The first one contains the whole effect; high scores go
+# with an earlier relapse. The second describes other variation of the genes.
 
 from superfactor.interpretation import supervised_factors, top_features
 
@@ -108,9 +110,10 @@ supervised_factors(model).round(2)
 top_features(model, n=4).query("factor == 1").round(2)
 
 # %%
-# The covariates -------------- A hazard ratio of 1 means no effect. Units are a year of age and a
-# centimetre of the tumour. 76 genes are many for 51 events, so the estimates are adjusted for out-of-fold
-# factors (:doc:`/covariates`).
+# The covariates
+# --------------
+# A hazard ratio of 1 means no effect. Units are a year of age and a centimetre of the tumour. 76 genes are
+# many for 51 events, so the estimates are adjusted for out-of-fold factors (:doc:`/covariates`).
 
 from superfactor.interpretation import covariate_effects
 
