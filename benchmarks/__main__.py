@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks import (
     accuracy,
+    baselines,
     cells,
     choose,
     classes,
@@ -36,7 +37,6 @@ from benchmarks import (
     pages,
     paper_figure,
     reading,
-    rivals,
     selection,
 )
 from benchmarks.scale import figures
@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "iterations": optimum.iterations,
     "restarts": optimum.restarts,
     "hard": hard.hard,
-    "rivals": rivals.rivals,
+    "baselines": baselines.baselines,
     "searches": defaults.searches,
     "missing": missing.missing,
     "choose": choose.choose,

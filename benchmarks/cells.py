@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from benchmarks import measure
 
 TYPES = 8
-# Genes that are told apart by a type: their share in it is so many times what it is elsewhere.
+# Marker genes of a type: the ratio of their share in the type to that elsewhere.
 MARKERS, FOLD = 200, 5.0
 RANK = 10
 

@@ -86,7 +86,7 @@ def tables() -> Iterator[Table]:
         yield _cells()
     for file in find_microarrays():
         found = load_microarray(file).log2()
-        name = next((told for part, told in ARRAYS.items() if part in found.name), found.name)
+        name = next((label for part, label in ARRAYS.items() if part in found.name), found.name)
         yield _table(name, np.asarray(found.X, dtype=float), found.y)
     try:
         postings = load_job_postings(n_words=WORDS)

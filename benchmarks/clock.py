@@ -9,8 +9,8 @@ from collections.abc import Callable
 class Clock:
     """Keeps (seconds, objective) of the iterations, until `limit` seconds are over or the goal is reached.
 
-    The goal is an objective and how near to it is near enough. A run that gets further below it goes
-    on: how far is what one wants to know.
+    The goal is an objective and a tolerance. A run that falls below the goal continues, because the distance
+    matters.
     """
 
     def __init__(self, limit: float, goal: tuple[float, float] | None = None) -> None:

@@ -1,7 +1,7 @@
 """The table: time to the optimum, whole fit, memory and accuracy of everybody on every case.
 
-Plain Python, since benchopt wants one objective for all solvers (PLS and LDA have none of ours) and measures
-neither memory nor accuracy.
+Plain Python, because benchopt requires one objective for all solvers (PLS and LDA have another one) and
+measures neither memory nor accuracy.
 
 Each method runs in a process of its own. "fit s" is the median of a few whole fits from raw X, "peak MB" by
 how much the first of them made the process grow, "accuracy" that on samples held out, "balanced" its mean

@@ -64,7 +64,7 @@ def along(
 
 
 def planted(size: dict[str, int]) -> Case:
-    """A case of that size; nobody predicts anything here."""
+    """Return a case of that size, without a test part."""
     n, p, rank, classes = size["n"], size["p"], size["r"], size["κ"] + 1
     X, y = data.microarray(n, p, rank, classes=classes)
     return Case(str(size), X, y, X[:0], y[:0], rank)

@@ -36,8 +36,8 @@ def seconds(job: Callable[[], Any], repeats: int = 5) -> float:
 def isolated(job: Callable[..., Any], *arguments: Any, limit: float) -> Any:
     """job(*arguments) in a process of its own, which is ended after `limit` seconds.
 
-    So nobody inherits the memory or the threads of the one before, and a peer that hangs stops nothing.
-    Processes are forked from one that has only imported what all of them need.
+    No job inherits the memory or the threads of an earlier one, and a peer that hangs does not stop the
+    others. Processes are forked from one that has only imported the common libraries.
     """
     kind = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     context: Any = get_context(kind)

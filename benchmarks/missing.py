@@ -1,10 +1,10 @@
-"""Gaps in the microarrays: how well they are filled, and what a classifier loses by them.
+"""Missing values in the microarrays: the error of imputation, and the loss of accuracy of a classifier.
 
-Entries are removed at random (2, 10 and 30 %), and as they go missing in practice: probes that one batch of
-samples did not measure, and a block of columns that some samples do not have. The error is that of the
-removed entries in standard deviations of their columns (of what is left of them), root mean square, the whole
-table being filled. Accuracy is that of `SMFClassifier(2)` on standardised columns, mean of ten random halves;
-everything that is learned, the imputer included, is learned on the one half, and both have gaps.
+Entries are removed at random (2, 10 and 30 %), and in two practical patterns: probes that one batch of
+samples did not measure, and a block of columns that some samples do not have. The error is the root mean
+square over the removed entries, in standard deviations of the remaining entries of their columns; the whole
+table is imputed. Accuracy is that of `SMFClassifier(2)` on standardised columns, the mean of ten random
+halves. Model and imputer are fitted to one half; both halves have missing values.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Mask = np.ndarray
 
 
 def missing(quick: bool = False) -> list[dict[str, Any]]:
-    """For each table and kind of gaps: errors, processor time, and accuracy beside that with all entries."""
+    """Return errors, processor time and accuracies for each table and pattern of missing values."""
     rows = []
     for name, X, y in [_small()] if quick else _tables(Path(os.environ.get(VARIABLE, "."))):
         halves = _halves(y, 2 if quick else 10)
         whole = _accuracy(None, X, y, halves, lambda shape, seed: np.zeros(shape, dtype=bool))
-        for gaps, remove in GAPS.items():
-            rows.append({"case": f"{name}, {X.shape[0]} × {X.shape[1]}", "gaps": gaps})
+        for pattern, remove in PATTERNS.items():
+            rows.append({"case": f"{name}, {X.shape[0]} × {X.shape[1]}", "pattern": pattern})
             rows[-1] |= _errors(X, remove(X.shape, 0))
             rows[-1]["accuracy, all entries"] = whole
             for method in ("mean", "low rank"):
@@ -61,7 +61,7 @@ def _tables(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield path.name.split("_")[0], X.astype(np.float64), found.y
 
 
-# --- gaps ------------------------------------------------------------------------------------------------
+# --- patterns of missing values ----------------------------------------------------------------------
 
 
 def _at_random(share: float) -> Callable[[tuple[int, int], int], Mask]:
@@ -69,18 +69,18 @@ def _at_random(share: float) -> Callable[[tuple[int, int], int], Mask]:
 
 
 def _batch(shape: tuple[int, int], seed: int) -> Mask:
-    """A third of the samples was measured without a fifth of the probes."""
+    """Return a mask: a third of the samples lacks a fifth of the probes."""
     rng = np.random.default_rng(seed)
     return np.outer(rng.random(shape[0]) < 1 / 3, rng.random(shape[1]) < 1 / 5)
 
 
 def _block(shape: tuple[int, int], seed: int) -> Mask:
-    """One sample in five has only the first half of the columns."""
+    """Return a mask: a fifth of the samples has only the first half of the columns."""
     rng = np.random.default_rng(seed)
     return np.outer(rng.random(shape[0]) < 1 / 5, np.arange(shape[1]) >= shape[1] // 2)
 
 
-GAPS = {
+PATTERNS = {
     "2 % at random": _at_random(0.02),
     "10 % at random": _at_random(0.1),
     "30 % at random": _at_random(0.3),
@@ -99,7 +99,7 @@ IMPUTERS: dict[str, Any] = {
 
 
 def _errors(X: np.ndarray, gone: Mask) -> dict[str, float]:
-    """Root mean square errors, and seconds of a processor for all but the mean, which takes none."""
+    """Return root mean square errors, and processor seconds for all imputers except the mean."""
     holes = np.where(gone, np.nan, X)
     centre, scale = np.nanmean(holes, axis=0), np.nanstd(holes, axis=0)
     scale[scale == 0] = 1.0
@@ -120,7 +120,7 @@ def _halves(y: np.ndarray, repeats: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _accuracy(imputer: Any, X: np.ndarray, y: np.ndarray, halves: list[Any], remove: Any) -> float:
-    """Per cent of the other halves that are predicted rightly."""
+    """Return the accuracy on the test halves in per cent."""
     model = make_pipeline(imputer, StandardScaler(), SMFClassifier(2))
     scores = []
     for seed, (train, test) in enumerate(halves):

@@ -263,7 +263,7 @@ def descend(objective: Any, x: Floats, iterations: int) -> tuple[Floats, Floats]
 def newton(objective: Objective, x: Floats, steps: int) -> tuple[Floats, float]:
     """The end of so many Newton steps from x (d,), damped where they do not fall, and its value.
 
-    Where classes can be told apart and λ is small, coefficients have to grow a hundredfold: too far for
+    If classes are separable and λ is small, coefficients have to grow a hundredfold: too far for
     L-BFGS.
     """
     damping, calm = 1e-3, 0

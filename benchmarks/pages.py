@@ -183,8 +183,8 @@ def _missing(rows: list[Row]) -> Table:
     errors = [f"error, {name}" for name in ("mean", "5 neighbours", "low rank")]
     accuracies = [f"accuracy, {name}" for name in ("all entries", "mean", "low rank")]
     table = []
-    for kind in dict.fromkeys(row["gaps"] for row in rows):
-        group = [row for row in rows if row["gaps"] == kind]
+    for kind in dict.fromkeys(row["pattern"] for row in rows):
+        group = [row for row in rows if row["pattern"] == kind]
         cells = [f"{mean(row[key] for row in group):.2f}" for key in errors]
         table.append([kind, *cells, *(f"{mean(row[key] for row in group):.1f}" for key in accuracies)])
     return head, table

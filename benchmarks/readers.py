@@ -175,7 +175,7 @@ def _ends_of_classes(classes: int) -> Any:
 
 
 def _ends_of_factors(coef: Any, classes: int) -> Any:
-    """The classes that a factor speaks for most and least."""
+    """Return the classes with the largest and the smallest coefficient of a factor."""
     if classes == 2:
         return np.tile([1, 0], (coef.shape[1], 1))
     return np.column_stack([coef.argmax(axis=0), coef.argmin(axis=0)])

@@ -97,7 +97,7 @@ def compared(X: Any, y: Any, seed: int) -> Iterator[tuple[str, tuple[float, ...]
     for (_, _, first), (Z, labels, second) in pairwise([*seen, seen[0]]):
         q = false_discovery_control(tested(Z, labels)[1])
         for method, shown in first.items():
-            yield method, judged(shown, second[method], Z, labels, q)
+            yield method, measured(shown, second[method], Z, labels, q)
 
 
 def halves(y: Any, seed: int) -> tuple[Any, Any]:
@@ -113,7 +113,7 @@ def halves(y: Any, seed: int) -> tuple[Any, Any]:
     return first, second
 
 
-def judged(shown: Shown, again: Shown, Z: Any, y: Any, q: Any, n: int = N_SHOWN) -> tuple[float, ...]:
+def measured(shown: Shown, again: Shown, Z: Any, y: Any, q: Any, n: int = N_SHOWN) -> tuple[float, ...]:
     """The MEASURES of what one half shows, by `again` and the samples Z (n, p), y of the other half."""
     features, directions, signs = shown.top(n)
     returned = np.isin(features, again.top(n)[0])

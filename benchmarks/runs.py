@@ -41,7 +41,7 @@ def read(file: Path) -> Case:
 
 
 def prepared(file: Path, index: int) -> tuple[Method, Case]:
-    """Method and case, ready: what is imported or set up at the first fit is nobody's time or memory."""
+    """Return method and case after a first fit, so that imports and setup do not count."""
     case = read(file)
     METHODS[index].fit(dense(40, 50, 2, held_out=1), Clock(0.02))
     return METHODS[index], case

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; the lightest come last.
+# Colours of Okabe and Ito, suitable for colour-blind readers; the lightest come last.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 # One shape a line as well, so that a figure printed in grey says the same.
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<")

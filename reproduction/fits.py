@@ -1,7 +1,7 @@
 """The problems of the paper stated, solved and certified: all that is used below the estimators.
 
-An experiment wants what no estimator shows: the history of a solver from a given start, the constants of the
-theorem, a certificate after more ascent. It gets them here and nowhere else.
+Experiments use results that estimators do not show: the history of a solver from a given start, the constants
+of the theorem, and a certificate after more ascent. Only this module provides them.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def corrected_p_value(differences: Any) -> float:
     from scipy.stats import t
 
     k, spread = len(differences), np.std(differences, ddof=1)
-    if spread == 0:  # nothing to judge the mean by, as may happen with two splits
+    if spread == 0:  # no standard error, as can happen with two splits
         return 1.0
     statistic = np.mean(differences) / (spread * math.sqrt(1 / k + 1))
     return float(2 * t.sf(abs(statistic), k - 1))

@@ -2,7 +2,7 @@
 
 The paper's Theorem 1 promises convergence to the global optimum where L/μ < 3, which it reaches with
 large weights ξ and λ of the right proportion. It also asks that F have a stationary point of rank r,
-which real data never grant. Here the default solver's answer is judged over a grid of weights by
+which real data never grant. Here the default solver's answer is evaluated over a grid of weights by
 
 - the theorem's condition for Algorithm 1 as printed (joint constants), and with γ minimised over and the
   blocks rescaled, where only the curvature of A counts (docs/method.md §3);
@@ -84,7 +84,7 @@ def run(setting: Setting) -> Outcome:
             where = {"data": data.name, "n": len(X), "p": X.shape[1], "model": model, "rank": rank}
             given = Weighted(model, X, Y, xi, lam, ones)
             floor = xi * float(squares[rank:].sum())
-            found = judge(problem.restated(xi, lam), given, rank, floor, plan, setting.seed)
+            found = evaluate(problem.restated(xi, lam), given, rank, floor, plan, setting.seed)
             rows.append(where | {"xi": xi, "lam": lam} | found)
             setting.progress(len(rows), 2 * len(sets) * len(cases))
     table = pd.DataFrame(rows)
@@ -123,7 +123,7 @@ def _data(name: str, X: Any, y: Any) -> Data:
     return Data(name, StandardScaler().fit_transform(X), np.eye(len(classes))[index][:, 1:])
 
 
-def judge(
+def evaluate(
     problem: Problem, given: Weighted, rank: int, floor: float, plan: Plan, seed: int
 ) -> dict[str, Any]:
     """Solve, certify and restart; `floor` is D(0) = ξΣ_{i>r}σ_i², `given` the same problem for restarts."""

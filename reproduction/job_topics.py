@@ -137,9 +137,9 @@ def scores(y: Any, score: Any, cuts: dict[str, float]) -> dict[str, float]:
         "ROC AUC": float(roc_auc_score(y, score)),
     }
     for rule, cut in cuts.items():
-        told = (score >= cut).astype(int)
-        measured[f"accuracy ({rule})"] = float(np.mean(told == y))
-        measured[f"F ({rule})"] = float(f1_score(y, told, zero_division=0))
+        predicted = (score >= cut).astype(int)
+        measured[f"accuracy ({rule})"] = float(np.mean(predicted == y))
+        measured[f"F ({rule})"] = float(f1_score(y, predicted, zero_division=0))
     return measured
 
 
@@ -177,8 +177,8 @@ def _topics_table(topics: dict[str, Topics], words: Any) -> DataFrame:
 def _weights(table: DataFrame) -> str:
     """ξ and λ of the fits whose topics are shown."""
     first = table[(table["split"] == 1) & ~table["covariates"]].drop_duplicates("method")
-    told = first[first["method"].str.contains("SMF")]
-    return "; ".join(f"{row.method}: {row.weights}" for row in told.itertuples()) + "."
+    text = first[first["method"].str.contains("SMF")]
+    return "; ".join(f"{row.method}: {row.weights}" for row in text.itertuples()) + "."
 
 
 def _compared(table: DataFrame, postings: Postings, y: Any) -> str:
@@ -189,12 +189,12 @@ def _compared(table: DataFrame, postings: Postings, y: Any) -> str:
         f"{postings.source}; used: {_described(y)}; means of {table['split'].nunique()} splits.",
     ]
     for used, words in ((False, "From words alone"), (True, "With covariates")):
-        told = ", ".join(
+        text = ", ".join(
             f"{name} {mean[used, 'average precision', name]:.2f} / {mean[used, 'F (largest F)', name]:.2f} / "
             f"{100 * mean[used, 'accuracy (largest F)', name]:.1f} %"
             for name in names
         )
-        lines.append(f"{words}, average precision / F-score of fraud / accuracy: {told}.")
+        lines.append(f"{words}, average precision / F-score of fraud / accuracy: {text}.")
     always = 100 * mean[False, "accuracy (0.5)", GENUINE]
     lines.append(
         f"Always saying genuine is right in {always:.1f} % and has F-score 0; thresholds have the largest "

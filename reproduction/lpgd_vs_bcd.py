@@ -9,8 +9,8 @@ H are non-negative); its weight of reconstruction, shrinkage, search radius and 
 and F is taken at the best coefficients for its factors where these beat its own. As it comes it is shown
 besides, since that may be what the paper's figure has.
 
-LPGD runs at τ = 0.01 and at 1/L and is judged by the better one; the released LPGD runs at that step. Single
-steps of it are timed, since its ``fit`` has no ridge (docs/errata.md §10).
+LPGD runs at τ = 0.01 and at 1/L and is compared at the better one; the released LPGD runs at that step.
+Single steps of it are timed, since its ``fit`` has no ridge (docs/errata.md §10).
 """
 
 from __future__ import annotations

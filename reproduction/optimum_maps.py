@@ -57,10 +57,10 @@ def draw(table: pd.DataFrame) -> Figure:
         "where nothing is proven": table.loc[~proven, "restarts"],
         "where the certificate proves it": table.loc[proven, "restarts"],
     }
-    told = ", ".join(f"{count.iloc[0]} {words}" for words, count in counts.items() if len(count))
+    words = ", ".join(f"{count.iloc[0]} {words}" for words, count in counts.items() if len(count))
     figure.suptitle(
         f"{first['data']} (n = {first['n']}, p = {first['p']}): who can tell that the fit is a global "
-        f"optimum?\nrandom restarts: {told}",
+        f"optimum?\nrandom restarts: {words}",
         fontsize=10,
     )
     present = [name for name in LOOKS if (table["category"] == name).any()]

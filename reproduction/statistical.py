@@ -11,7 +11,8 @@ the errors of A, B and γ are followed separately (docs/errata.md §7), in Frobe
 
 Open choices: the estimate is the minimiser of F, to which Algorithm 1 tends (its ρᵗ term gone), found by the
 default solver; no intercept; M of the paper's bounded activations is the largest activation of truth and
-estimate; L is the corrected one (docs/errata.md §1). The truth is drawn anew for each fit, its size is fixed.
+estimate; L is the corrected one (docs/errata.md §1). The truth is drawn again for each fit, with a fixed
+size.
 """
 
 from __future__ import annotations

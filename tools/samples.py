@@ -1,10 +1,9 @@
-"""Makes the samples of terminal output in the pages again: ``.venv/bin/python tools/samples.py``.
+"""Update the terminal output in the pages: ``.venv/bin/python tools/samples.py``.
 
-A sample lies between `<!-- sample -->` and `<!-- end -->`, as a code block in which every line that begins
-with `$` is a command. The commands are those of the page: what they print is put below each of them. They
-run one after the other in one folder that has the table `superfactor demo` leaves, `typo.csv`, the same with
-a word among its numbers, and `expression.tsv` and `patients.csv`, samples of prostate in two files as people
-have them.
+A sample is a code block between `<!-- sample -->` and `<!-- end -->`. Lines that begin with `$` are commands;
+their output is written below them. The commands run one after another in one folder with the table of
+`superfactor demo`; `typo.csv`, the same table with a word among its numbers; and `expression.tsv` and
+`patients.csv`, prostate samples in two files.
 """
 
 import os
@@ -26,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TABLE = "superfactor-demo/t_cells.csv"
 MARKED = re.compile(r"<!-- sample -->\n\n```\n(.*?)```\n\n<!-- end -->\n", re.DOTALL)
-# The terminal of the pages, and the program of this folder, whichever one is installed.
+# The terminal of the pages, and the program of this folder, even if another one is installed.
 SETTINGS = {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT / "src")}
 
 
@@ -39,13 +38,13 @@ def prepare(folder: Path) -> None:
     table.to_csv(folder / TABLE, index=False)
     table.iloc[3, 5] = "n.d."
     table.to_csv(folder / "typo.csv", index=False)
-    genes, people = _as_people_have_them(load_prostate())
+    genes, people = _two_files(load_prostate())
     genes.to_csv(folder / "expression.tsv", sep="\t")
     people.to_csv(folder / "patients.csv", index=False)
 
 
-def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Genes in rows, some values missing, a shift by batch; and patients, of whom some have no label."""
+def _two_files(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return genes in rows, with missing values and a batch shift; and patients, some without a label."""
     rng = np.random.default_rng(0)
     n, p = data.X.shape
     batch = np.arange(n) // 2 % 2
@@ -59,7 +58,7 @@ def _as_people_have_them(data: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def renewed(text: str, folder: Path, *more: str) -> str:
-    """A page with every sample made anew in this folder; `more` is added to fits that are measured."""
+    """Return a page with updated samples; `more` are arguments for fits with nested cross-validation."""
 
     def sample(found: re.Match[str]) -> str:
         commands = [line for line in found[1].splitlines() if line.startswith("$ ")]
@@ -70,7 +69,7 @@ def renewed(text: str, folder: Path, *more: str) -> str:
 
 
 def printed(command: str, folder: Path, *more: str) -> str:
-    """What a command prints, standard output first; one that breaks is an error."""
+    """Return the output of a command, standard output first; raise if the command fails."""
     program, *words = shlex.split(command)
     if words[:1] == ["fit"] and "--repeats" not in words:
         words += more
@@ -83,7 +82,7 @@ def printed(command: str, folder: Path, *more: str) -> str:
         encoding="utf-8",
         check=False,
     )
-    if done.returncode not in (0, 2):  # done, or refused as bad input: all else is nothing to show
+    if done.returncode not in (0, 2):  # success, or an error in the input
         raise RuntimeError(f"{command}: exit code {done.returncode}\n{done.stderr}")
     lines = (done.stdout + done.stderr).splitlines()
     return "".join(line.rstrip() + "\n" for line in lines)
@@ -91,12 +90,12 @@ def printed(command: str, folder: Path, *more: str) -> str:
 
 @cache
 def _genes() -> frozenset[str]:
-    """Names of features that are words."""
+    """Return the names of features of the T cells."""
     return frozenset(load_t_cells().features)
 
 
 def shape(text: str) -> list[str]:
-    """The lines of a sample without what may change: digits, names of features, widths of columns."""
+    """Return the lines of a sample without digits, names of features and widths of columns."""
     text = re.sub(r"\b(probe_|gene)\d+", "feature", text)
     text = re.sub(r"[\w.-]+", lambda word: "feature" if word[0] in _genes() else word[0], text)
     text = re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "0", text)
@@ -104,7 +103,7 @@ def shape(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Write all pages that have samples."""
+    """Update all pages that have samples."""
     with TemporaryDirectory() as name:
         prepare(Path(name))
         for page in PAGES:

@@ -14,8 +14,8 @@ case $kind in
   bench) wanted=(--group bench) ;;
   lowest)
     venv=.venv-lowest
-    rm -rf "$venv" # an installer keeps what is high enough
-    # Wheels only: what has none for this Python would have to be compiled, and nobody has it installed.
+    rm -rf "$venv" # otherwise the installer keeps newer versions
+    # Wheels only: versions without a wheel for this Python would have to be compiled.
     wanted=(--compile-bytecode --resolution lowest-direct --only-binary :all: --no-binary superfactor
       --editable ".[all]" --group test)
     ;;
@@ -25,7 +25,7 @@ case $kind in
     ;;
 esac
 
-# A usable environment has pip. Without python3-venv, Debian's Python leaves one that has none: it is made anew.
+# A usable environment has pip. Without python3-venv, Debian's Python creates one without pip; create it again.
 if ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo "superfactor needs Python 3.11 or newer, and '$python' is not: make PYTHON=python3.12 ..." >&2

@@ -38,7 +38,7 @@ def cluster(quick: bool = False) -> Iterator[Row]:
     with processes(1) as client:
         for workers, who in ((1, "1 worker"), (2, "2 workers")):
             enlarged(client, workers)
-            fit(client, *collections(SMALL, SMALL_SAMPLES, 500), 3)  # imports are nobody's time
+            fit(client, *collections(SMALL, SMALL_SAMPLES, 500), 3)  # imports do not count
             X, y = persisted(client, *collections(source, n, chunk))
             spent[workers], model = fit(client, X, y, rank)
             del X, y

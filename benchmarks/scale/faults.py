@@ -1,7 +1,7 @@
 """Fits on two Dask workers, one of which is killed at a random moment.
 
-The moment is between 20 and 80 per cent of the time of a fit that nobody disturbs. Workers make their own
-data, and again where it is lost.
+The moment is between 20 and 80 per cent of the time of an undisturbed fit. Workers generate their own data,
+and generate lost data again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def faults(quick: bool = False) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     with cluster(2) as client:
         X, y = collections(source, n, chunk)
-        fit(client, X, y, rank)  # imports are nobody's time
+        fit(client, X, y, rank)  # imports do not count
         whole, model = fit(client, X, y, rank)
         undisturbed = model.objective_
         yield {"fit": 0, "s": whole, "objective": undisturbed}

@@ -101,7 +101,7 @@ def _cupy(X: Any) -> Any:
 
 
 def _synchronize(X: Any) -> None:
-    """Wait until the device of X has done all it was told to."""
+    """Wait until the device of X has finished."""
     if type(X).__module__.startswith("cupy"):
         import cupy
 

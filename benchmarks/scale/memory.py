@@ -118,15 +118,15 @@ class _Watch:
 
 
 def _anonymous() -> float:
-    """Resident memory that is no page of a file, in MB."""
+    """Return the anonymous resident memory in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1.024e-3 for line in lines if line.startswith("RssAnon"))
 
 
 def _megabytes(folder: Path) -> float:
-    """Of all files below; those that are deleted meanwhile, with their folders, do not count."""
+    """Return the size of all files in a folder, without those that are deleted meanwhile."""
     total = 0
-    for place, _, names in os.walk(folder):
+    for place, _, names in os.walk(folder):  # codespell:ignore walk
         for name in names:
             with suppress(FileNotFoundError):
                 total += os.stat(os.path.join(place, name)).st_size

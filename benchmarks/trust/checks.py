@@ -1,7 +1,7 @@
 """One problem: fitted through the public estimator, and held against naive code.
 
 Violations have a kind (one of KINDS), a number and a sentence. Tolerances are 1e-6 of the supervised part
-F − ξΣ_{i>r}σ_i², and what cannot be told: last digits of F, rounding of the naive code's own sums, and, where
+F − ξΣ_{i>r}σ_i², and rounding: last digits of F, rounding of the naive code's own sums, and, where
 the stated objective is compared and not a bound, what rounding in the precision of X changes.
 """
 
@@ -47,7 +47,7 @@ class Violation:
 
     kind: str
     amount: float
-    told: str
+    words: str
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Result:
     outcome: str
     model: str
     scale: str
-    told: str
+    words: str
     violations: list[Violation] = field(default_factory=list)
     refused: str | None = None
     proven: bool = False
@@ -83,16 +83,16 @@ class Result:
         """Random numbers for one of the checks."""
         return generator(self.seed, self.index, what)
 
-    def add(self, kind: str, amount: float, told: str) -> None:
+    def add(self, kind: str, amount: float, words: str) -> None:
         """Note a violation."""
         assert kind in KINDS
-        self.violations.append(Violation(kind, float(amount), told))
+        self.violations.append(Violation(kind, float(amount), words))
 
 
 def check(seed: int, index: int, search: str = "auto") -> Result:
     """All checks of problem number `index` of this seed."""
     p = problem(seed, index)
-    result = Result(seed, index, p.outcome, p.model, p.scale, p.told)
+    result = Result(seed, index, p.outcome, p.model, p.scale, p.words)
     begun = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -100,7 +100,7 @@ def check(seed: int, index: int, search: str = "auto") -> Result:
         result.overflows = sum(issubclass(w.category, RuntimeWarning) for w in caught)
         if fitted is not None:
             try:
-                _judge(p, fitted, search, result)
+                _evaluate(p, fitted, search, result)
             except Exception as error:  # of the naive code: no reason to lose all other problems
                 result.add("harness", 1.0, f"{type(error).__name__}: {error}")
         if result.generator("folds").random() < LOOKED_AT and folds.suits(p):
@@ -126,7 +126,7 @@ def _fitted(p: Problem, search: str, result: Result) -> Any:
     return None
 
 
-def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
+def _evaluate(p: Problem, fitted: Any, search: str, result: Result) -> None:
     """Compare a fit with the naive code."""
     wrong = not_finite(fitted)
     if wrong:
@@ -156,8 +156,8 @@ def _judge(p: Problem, fitted: Any, search: str, result: Result) -> None:
     if not bound <= best + error + unsure:
         result.add("false bound", (bound - best) / part, f"bound {bound!r}, a point has F = {best!r}")
     if result.proven and not stated <= best + error + unsure:
-        told = f"proven at {stated!r}, a point has F = {best!r}"
-        result.add("false proof", (stated - best) / part, told)
+        words = f"proven at {stated!r}, a point has F = {best!r}"
+        result.add("false proof", (stated - best) / part, words)
     if not result.proven and own - best > error + unsure + blur:
         result.beaten = float((own - best) / part)
     if result.generator("same").random() < SAID_OTHERWISE:
@@ -169,7 +169,7 @@ def _compare(other: Problem, fitted: Any, unsure: float, part: float, search: st
     again = _fitted(other, search, result)
     if again is None:
         if result.refused is not None:
-            result.add("unequal", 1.0, f"{other.told}: refused, {result.refused}")
+            result.add("unequal", 1.0, f"{other.words}: refused, {result.refused}")
         return
     far = again.objective_ - fitted.objective_
     rounding = fitted.certificate_.rounding + again.certificate_.rounding
@@ -177,8 +177,8 @@ def _compare(other: Problem, fitted: Any, unsure: float, part: float, search: st
         return
     amount = abs(far) / part
     if result.proven and again.certificate_.is_global:
-        told = f"{other.told.split('; ')[-1]}: {fitted.objective_!r} becomes {again.objective_!r}"
-        result.add("unequal", amount, told)
+        words = f"{other.words.split('; ')[-1]}: {fitted.objective_!r} becomes {again.objective_!r}"
+        result.add("unequal", amount, words)
     else:
         result.unequal = float(amount)
 
@@ -186,8 +186,8 @@ def _compare(other: Problem, fitted: Any, unsure: float, part: float, search: st
 def _look_at_folds(p: Problem, result: Result) -> None:
     """Nothing of test rows may reach training."""
     try:
-        for kind, told in folds.differences(p, result.generator("folds")):
-            result.add(kind, 1.0, told)
+        for kind, words in folds.differences(p, result.generator("folds")):
+            result.add(kind, 1.0, words)
     except Exception as error:
         result.add("exception", 1.0, f"nested_scores: {type(error).__name__}: {error}")
 

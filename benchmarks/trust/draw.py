@@ -46,7 +46,7 @@ class Problem:
     sample_weight : (n,) or None
     parameters : of the estimator
     store : how X is handed over, one of STORES
-    told : in words
+    words : a description
     scale : how columns and rows differ in size, one of `tables.SCALES`
     exposures : (n,) or None, what counts are out of; the fit has them as the last column of X
     """
@@ -59,7 +59,7 @@ class Problem:
     sample_weight: Array
     parameters: Mapping[str, Any]
     store: str
-    told: str
+    words: str
     scale: str = "none"
     exposures: Array = None
 
@@ -250,7 +250,7 @@ def problem(seed: int, index: int) -> Problem:
     if outcome == "counts" and rng.random() < 0.5:
         exposures = (10 ** rng.uniform(-1, 2) * rng.uniform(0.3, 3, n)).astype(dtype)
     marks = {"float32": single, "weights": weight is not None, "exposures": exposures is not None}
-    told = f"{outcome}, {model}, {n} × {p}, entries: {entries}, defect: {defect}, scale: {scale}, {store}"
+    words = f"{outcome}, {model}, {n} × {p}, entries: {entries}, defect: {defect}, scale: {scale}, {store}"
     return Problem(
         outcome,
         X.astype(dtype),
@@ -260,7 +260,7 @@ def problem(seed: int, index: int) -> Problem:
         weight,
         parameters,
         store,
-        told + "".join(f", {what}" for what, there in marks.items() if there),
+        words + "".join(f", {what}" for what, there in marks.items() if there),
         scale,
         exposures,
     )
@@ -316,6 +316,6 @@ def _penalties(rng: np.random.Generator, model: str, X: Array, usual: float) -> 
     return {"xi": xi, "lam": lam}
 
 
-def changed(problem: Problem, told: str, **parts: Any) -> Problem:
+def changed(problem: Problem, words: str, **parts: Any) -> Problem:
     """The problem with other parts, and how it came about."""
-    return replace(problem, told=f"{problem.told}; {told}", **parts)
+    return replace(problem, words=f"{problem.words}; {words}", **parts)

@@ -78,9 +78,9 @@ def same(p: Problem, rng: Generator) -> Problem:
     return ways[int(rng.integers(len(ways)))]
 
 
-def _rows(p: Problem, rows: Any, told: str, weight: Any) -> Problem:
+def _rows(p: Problem, rows: Any, words: str, weight: Any) -> Problem:
     covariates, exposures = (None if part is None else part[rows] for part in (p.covariates, p.exposures))
     return changed(
-        p, told, X=p.X[rows], y=p.y[rows], absent=p.absent[rows], covariates=covariates,
+        p, words, X=p.X[rows], y=p.y[rows], absent=p.absent[rows], covariates=covariates,
         sample_weight=weight, exposures=exposures,
     )  # fmt: skip

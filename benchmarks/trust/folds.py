@@ -77,14 +77,14 @@ def differences(p: Problem, rng: np.random.Generator) -> list[tuple[str, str]]:
         except Exception as error:
             if refuses(error):
                 continue
-            told = f"nested_scores, {size:g} in test rows: {type(error).__name__}: {error}"
-            found.append(("exception", told))
+            words = f"nested_scores, {size:g} in test rows: {type(error).__name__}: {error}"
+            found.append(("exception", words))
             continue
         with_it = f"with {size:g} in test rows"
         for name, value in before.chosen[k].items():
             if after.chosen[k][name] != value:
-                told = f"{name} of fold {k} is {value!r}, {with_it} {after.chosen[k][name]!r}"
-                found.append(("unequal folds", told))
+                words = f"{name} of fold {k} is {value!r}, {with_it} {after.chosen[k][name]!r}"
+                found.append(("unequal folds", words))
         if not np.array_equal(before.predictions[other], after.predictions[other]):
             far = np.abs(before.predictions[other] - after.predictions[other]).max()
             found.append(("unequal folds", f"probabilities of fold {k} move by {far:.2g} {with_it}"))

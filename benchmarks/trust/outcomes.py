@@ -1,4 +1,4 @@
-"""y of every kind, planted in X or not: classes, flags, numbers, counts, times, several; with gaps."""
+"""y of every kind, planted in X or not, with missing values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Generator = np.random.Generator
 #: With Breslow's ties and with Efron's, compared all with all or in strata.
 TIMES = ("times", "times, Efron", "times in strata", "times in strata, Efron")
 KINDS = ("two classes", "classes", "numbers", "counts", *TIMES, "flags", "mixed")
-GAPS = 0.2
+MISSING = 0.2
 
 
 def scores(rng: Generator, X: Array, count: int) -> Array:
@@ -21,8 +21,8 @@ def scores(rng: Generator, X: Array, count: int) -> Array:
     some = rng.permutation(p)[: int(rng.integers(1, min(p, 6) + 1))]
     centred = X[:, some] - X[:, some].mean(axis=0)
     spread = centred.std(axis=0)
-    told = centred / np.where(spread > 0, spread, 1) @ rng.standard_normal((len(some), count))
-    return float(rng.choice([0.0, 1.0, 3.0])) * told + rng.standard_normal((n, count))
+    signal = centred / np.where(spread > 0, spread, 1) @ rng.standard_normal((len(some), count))
+    return float(rng.choice([0.0, 1.0, 3.0])) * signal + rng.standard_normal((n, count))
 
 
 def labels(rng: Generator, X: Array, n_classes: int) -> Array:
@@ -33,11 +33,11 @@ def labels(rng: Generator, X: Array, n_classes: int) -> Array:
 
 
 def flags(rng: Generator, X: Array) -> Array:
-    """Answers (n, κ) of 0 and 1, with gaps (NaN) or without; the first two samples differ in all of them."""
+    """Return flags (n, κ) of 0 and 1, with missing values or without; the first two samples differ in all."""
     count = int(rng.integers(2, 5))
     y = (scores(rng, X, count) > rng.normal(0, 0.7, count)).astype(float)
     if rng.random() < 0.6:
-        y[rng.random(y.shape) < GAPS] = np.nan
+        y[rng.random(y.shape) < MISSING] = np.nan
     y[0] = rng.integers(0, 2, count)
     y[1] = 1 - y[0]
     return y
@@ -83,7 +83,7 @@ def times_in_strata(rng: Generator, X: Array) -> Array:
 
 
 def mixed(rng: Generator, X: Array) -> Array:
-    """A class number, a number, an event and a time (n, 4), each outcome with gaps (NaN) of its own or none.
+    """A class number, a number, an event and a time (n, 4), each outcome with or without missing values.
 
     The first samples have all of them, and so have the first two in time and the last.
     """
@@ -94,7 +94,7 @@ def mixed(rng: Generator, X: Array) -> Array:
     full = y[kept]
     if rng.random() < 0.7:
         for columns in ([0], [1], [2, 3]):
-            y[np.ix_(rng.random(len(y)) < GAPS, columns)] = np.nan
+            y[np.ix_(rng.random(len(y)) < MISSING, columns)] = np.nan
     y[kept] = full
     return y
 
@@ -108,11 +108,11 @@ def needed_of_mixed(y: Array) -> Array:
 
 
 def who_has_none(rng: Generator, kind: str, y: Array) -> Array:
-    """Whose outcome is not known (n,): nobody's, or those of about a fifth, but of no class all."""
+    """Return which outcomes are missing (n,): none, or about a fifth, but not all of a class."""
     absent = np.zeros(len(y), dtype=bool)
     if rng.random() < 0.7:
         return absent
-    absent = rng.random(len(y)) < GAPS
+    absent = rng.random(len(y)) < MISSING
     if kind in ("two classes", "classes"):
         first = np.unique(y, return_index=True)[1]
     elif kind in TIMES:

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def checked(indices: Iterable[int], seed: int, search: str = "auto", jobs: int = 1) -> Iterable[Result]:
-    """Results in the order of the indices, whoever computes them."""
+    """Yield results in the order of the indices, from any process."""
     one = partial(check, seed, search=search)
     if jobs == 1:
         yield from map(one, indices)

@@ -30,7 +30,7 @@ SHOWN = {
         "generator, problem, same",
         'other = same(p, generator({seed}, {index}, "same"))\n'
         "again = other.estimator(search={search!r}).fit(**other.data())\n"
-        "print(other.told, again.certificate_)\n"
+        "print(other.words, again.certificate_)\n"
         "print(model.objective_, again.objective_)\n",
     ),
     "unequal folds": (
@@ -45,11 +45,11 @@ SHOWN["false proof"] = SHOWN["harness"] = SHOWN["false bound"]
 def script(result: Result, violation: Violation, search: str) -> str:
     """A script that draws the problem, fits it, and prints what is wrong beside what is right."""
     names, body = SHOWN[violation.kind]
-    told = violation.told.replace("\n", " ")
+    words = violation.words.replace("\n", " ")
     # Braces of the script's own f-strings stay.
     fields = {"seed": result.seed, "index": result.index, "starts": STARTS[result.proven]}
     for name, value in fields.items():
         body = body.replace(f"{{{name}}}", str(value))
     body = body.replace("{search!r}", repr(search))
-    fit = FIT.format(names=names, seed=result.seed, index=result.index, words=result.told, search=search)
-    return f"# {violation.kind}, {violation.amount:.2g} of the supervised part: {told}\n{fit}{body}"
+    fit = FIT.format(names=names, seed=result.seed, index=result.index, words=result.words, search=search)
+    return f"# {violation.kind}, {violation.amount:.2g} of the supervised part: {words}\n{fit}{body}"

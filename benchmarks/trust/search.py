@@ -22,7 +22,7 @@ from benchmarks.trust.naive import Factors, Given, objective, orthonormal, with_
 
 Array = Any
 
-#: Where classes are told apart curvature vanishes; its share of the usual one that units count with at least.
+#: If classes are separable, curvature vanishes; its share of the usual one that units count with at least.
 LEAST_BEND = 1e-4
 #: Iterations of a round, and how many of the best go on after it.
 ROUNDS = ((40, 6), (100, 3), (200, 2))
@@ -166,8 +166,8 @@ def lowest(given: Given, starts: Point, coordinates: Coordinates) -> tuple[float
             return np.inf, 0.0, None
         at = coordinates.point(ends)
     found = [coordinates.factors(at, k) for k in range(len(at.U))]
-    judged = [(*objective(given, factors), factors) for factors in found]
-    return min(judged, key=lambda one: one[0] + one[1])
+    candidates = [(*objective(given, factors), factors) for factors in found]
+    return min(candidates, key=lambda one: one[0] + one[1])
 
 
 def _apart(values: Array, count: int) -> list[int]:

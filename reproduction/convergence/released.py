@@ -229,7 +229,7 @@ class ReleasedBCD(Released):
     ridge : on β and γ, in place of λ‖A‖²; 1/2 is what its C = 1 means
     shrinkage : its L2 penalty of W and H
     radius : its search radius is radius/(t·log(t+1)) at iteration t; None for none
-    nonnegative : W ≥ 0 and H ≥ 0, which it asks for unless told otherwise
+    nonnegative : W ≥ 0 and H ≥ 0, its default
     """
 
     def __init__(

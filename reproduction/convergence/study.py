@@ -188,7 +188,7 @@ class Runs:
 
 
 def run_study(study: Study, progress: Callable[[int, int], None]) -> list[Runs]:
-    """All settings, models outermost; `progress` is told of each start."""
+    """All settings, models outermost; `progress` is called after each start."""
     warm_up(study)
     known = [known_at(study, model, xi) for model in MODELS for xi in study.xis]
     done, total, found = 0, sum(len(each.steps) for each in known) * study.starts, []

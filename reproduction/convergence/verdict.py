@@ -82,8 +82,8 @@ def _theorem(runs: Sequence[Runs]) -> str:
             else:
                 text += (
                     f"but the loss rises at {100 * each.share_of_rises:.0f} % of the iterations and ends "
-                    f"{each.final:,.0f} above F*: the theorem wants a stationary point of F itself of that "
-                    "rank, which noisy data do not have."
+                    f"{each.final:,.0f} above F*: the theorem requires a stationary point of F itself of "
+                    "that rank, which noisy data do not have."
                 )
     return text
 

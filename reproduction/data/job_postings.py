@@ -7,7 +7,7 @@ Three forms of the data are read, the best that a folder has:
    postings, and the covariates, which lack the country;
 3. ``fake_job_postings_subset.csv``: some of the postings in full, fake ones over-represented.
 
-Each CSV may be gzipped. Kaggle wants a login, so nothing is downloaded.
+Each CSV may be gzipped. Kaggle requires a login, so nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _read(data_dir: str | Path | None) -> tuple[Any, Any, pd.DataFrame, str]:
         if subset := _here(folder, _SUBSET):
             return _from_text(subset)
     raise files.DataNotFound(
-        f"{_FULL} ({_SIZE:,} bytes, sha256 {_SHA256}) is not there, and its download wants a login: "
+        f"{_FULL} ({_SIZE:,} bytes, sha256 {_SHA256}) is missing, and its download requires a login: "
         f"{files.get_it(_FULL, _KAGGLE)}"
     )
 
@@ -142,16 +142,16 @@ def _from_text(path: Path) -> tuple[Any, Any, pd.DataFrame, str]:
         counts = vectorizer.fit_transform(table["description"])
     except ValueError:  # scikit-learn's way of saying that there are no words
         raise ValueError(f"{path}: column 'description' has no words; texts are required") from None
-    return counts, vectorizer.get_feature_names_out(), table, f"{path.name}: {_told(table, data)}"
+    return counts, vectorizer.get_feature_names_out(), table, f"{path.name}: {_description(table, data)}"
 
 
-def _told(table: pd.DataFrame, data: bytes) -> str:
+def _description(table: pd.DataFrame, data: bytes) -> str:
     """How the postings of a table differ from the full data."""
-    told = f"{len(table):,} postings"
+    text = f"{len(table):,} postings"
     if len(table) != _N_FULL:
-        return f"{told} of {_N_FULL:,}"
+        return f"{text} of {_N_FULL:,}"
     same = files.checksum(data, "sha256") == _SHA256
-    return told if same else f"{told} (another copy than the recorded one: {len(data):,} bytes)"
+    return text if same else f"{text} (another copy than the recorded one: {len(data):,} bytes)"
 
 
 def _from_counts(path: Path, covariates: Path) -> tuple[Any, Any, pd.DataFrame, str]:

@@ -36,7 +36,7 @@ def test_measures_are_sane(rows):
         assert 0 <= row["accuracy"] <= 1 and 0 <= row["balanced"] <= 1
 
 
-def test_nobody_gets_below_the_default_solver(rows):
+def test_no_solver_gets_below_the_default_solver(rows):
     for row in rows:
         if row["method"] == "superfactor auto":
             assert row["excess"] <= 1e-6

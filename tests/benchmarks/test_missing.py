@@ -1,4 +1,4 @@
-"""The benchmark of gaps removes what it says, and its rows are sane."""
+"""The benchmark of missing values removes the stated shares, and its rows are plausible."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ from benchmarks import missing
 
 
 @pytest.mark.parametrize(
-    "gaps, share", list(zip(missing.GAPS, (0.02, 0.1, 0.3, 1 / 15, 1 / 10), strict=True))
+    "pattern, share", list(zip(missing.PATTERNS, (0.02, 0.1, 0.3, 1 / 15, 1 / 10), strict=True))
 )
-def test_shares(gaps, share):
-    found = np.mean([missing.GAPS[gaps]((200, 400), seed).mean() for seed in range(20)])
+def test_shares(pattern, share):
+    found = np.mean([missing.PATTERNS[pattern]((200, 400), seed).mean() for seed in range(20)])
     assert found == pytest.approx(share, rel=0.15)
 
 
@@ -20,7 +20,7 @@ def test_rows(monkeypatch):
     y = (X[:, 0] > 0).astype(int)
     monkeypatch.setattr(missing, "_small", lambda: ("made up", X, y))
     rows = missing.missing(quick=True)
-    assert [row["gaps"] for row in rows] == list(missing.GAPS)
+    assert [row["pattern"] for row in rows] == list(missing.PATTERNS)
     for row in rows:
         assert row["error, low rank"] < row["error, 5 neighbours"] < row["error, mean"]
         assert row["accuracy, low rank"] > 50

@@ -60,7 +60,7 @@ def test_each_measure_counts_what_it_says(low):
     Z = np.array([[1.0, 1, -1, -1, 0, 0], [0.0, 0, 0, 0, 0, 0]])
     q = np.array([0.01, 0.05, 0.06, 0.5, 0, 0])
     # The other half shows features 0, 4, 5, and the first of those that are 0.
-    found = reading.judged(shown, again, Z, np.array([0, 1]), q, n=4)
+    found = reading.measured(shown, again, Z, np.array([0, 1]), q, n=4)
     assert dict(zip(reading.MEASURES, found, strict=True)) == {
         "returned": 0.5,
         "differs": 0.5,

@@ -27,7 +27,7 @@ from superfactor.estimators import base
 SEED, PROBLEMS, PARTS = 2023, 200, 8
 MODELS = ("filter", "feature")
 
-pytestmark = pytest.mark.skipif(EPS > 1e-18, reason="a long double of 64 bits is the judge")
+pytestmark = pytest.mark.skipif(EPS > 1e-18, reason="a long double with 64 bits is required")
 
 
 @pytest.mark.slow
@@ -292,7 +292,7 @@ def test_scripts_run(kind, capsys, monkeypatch):
         for i in range(200)
         if folds.suits(problem(0, i)) and problem(0, i).parameters["certify"] != "ascent"
     )
-    result = Result(0, index, "two classes", "filter", "none", problem(0, index).told)
+    result = Result(0, index, "two classes", "filter", "none", problem(0, index).words)
     text = script(result, Violation(kind, 0.5, "so\nwrong"), "auto")
     assert len(text.splitlines()) <= 12
     exec(compile(text, "script", "exec"), {})
@@ -301,7 +301,7 @@ def test_scripts_run(kind, capsys, monkeypatch):
 
 def _as_found(violations):
     def check(seed, index, search="auto"):
-        return Result(seed, index, "numbers", "filter", "none", "told", list(violations), seconds=0.1)
+        return Result(seed, index, "numbers", "filter", "none", "words", list(violations), seconds=0.1)
 
     return check
 

@@ -39,21 +39,21 @@ def example():
         model: state(model, X, y, xi=1.0, lam=1.0, covariates=ones) for model in ("filter", "feature")
     }
 
-    def judged(model, xi, lam, floor, plan):
+    def evaluated(model, xi, lam, floor, plan):
         given = Weighted(model, X, y, xi, lam, ones)
-        return experiment.judge(problems[model].restated(xi, lam), given, 2, floor, plan, 0)
+        return experiment.evaluate(problems[model].restated(xi, lam), given, 2, floor, plan, 0)
 
-    return X, judged
+    return X, evaluated
 
 
 @pytest.mark.parametrize("model", ["filter", "feature"])
 @pytest.mark.parametrize(("xi", "lam"), [(100.0, 100.0), (1.0, 0.5)])
 def test_a_setting_is_classified_by_the_papers_constants(example, model, xi, lam):
-    X, judged = example
+    X, evaluated = example
     squares = np.linalg.svd(X, compute_uv=False) ** 2
     floor = xi * squares[2:].sum()
     plan = experiment.Plan(restarts=10, checks=3, ascent=20)
-    found = judged(model, xi, lam, floor, plan)
+    found = evaluated(model, xi, lam, floor, plan)
     # Two classes: α⁺ = 1/4; the intercept is a column of ones with ridge λ.
     both = np.hstack([X, np.ones((30, 1))])
     reach = np.linalg.norm(both, 2) ** 2 if model == "filter" else 1 + 30

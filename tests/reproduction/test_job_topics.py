@@ -48,8 +48,8 @@ def test_thresholds_against_trying_all():
     assert found["0.5"] == 0.5
 
 
-def _confusion(y, told):
-    return [int(np.sum((y == a) & (told == b))) for a, b in ((1, 1), (0, 1), (1, 0), (0, 0))]
+def _confusion(y, predicted):
+    return [int(np.sum((y == a) & (predicted == b))) for a, b in ((1, 1), (0, 1), (1, 0), (0, 0))]
 
 
 def test_scores_by_hand():

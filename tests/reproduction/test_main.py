@@ -44,10 +44,10 @@ def test_run(fake, tmp_path, capsys):
     assert main(words) == 0
     (given,) = fake.given
     assert (given.quick, given.seed, given.options) == (True, 3, {"markers": known})
-    told, noted = capsys.readouterr()
-    assert str(out / "statistical.png") in told.splitlines()
+    printed, noted = capsys.readouterr()
+    assert str(out / "statistical.png") in printed.splitlines()
     assert len(pd.read_csv(out / "statistical.csv")) > 1
-    assert told.startswith((out / "statistical.txt").read_text())
+    assert printed.startswith((out / "statistical.txt").read_text())
     assert "only gene-groups has markers" in noted
 
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
-from benchmarks import rivals
+from benchmarks import baselines
+from benchmarks.baselines import BASELINES, KEPT, compare, digits
 from benchmarks.cases import dense
-from benchmarks.rivals import KEPT, RIVALS, compare, digits
 
 
 @pytest.fixture(scope="module")
@@ -12,8 +12,8 @@ def rows():
     return {row["method"]: row for row in compare(dense(60, 20, 2, 40, classes=3), 0.0, 60.0)}
 
 
-def test_every_rival_has_a_row(rows):
-    assert list(rows) == list(RIVALS)
+def test_every_baseline_has_a_row(rows):
+    assert list(rows) == list(BASELINES)
     for name, row in rows.items():
         if name == "PCovC" and find_spec("skmatter") is None:
             assert "skmatter" in row["note"] and row["fit s"] is None
@@ -29,10 +29,10 @@ def test_the_digits_have_an_objective_each():
     assert known == set(KEPT) and len(cases) == 9
 
 
-def test_an_objective_above_the_kept_one_is_told():
+def test_an_objective_above_the_kept_one_is_reported():
     case = next(digits())
     F = KEPT["filter", 5, 0.001, 0.01]
-    row = rivals._row(case, "filter", {"objective": 1.01 * F, "fit s": 2.0}, 0.5)
+    row = baselines._row(case, "filter", {"objective": 1.01 * F, "fit s": 2.0}, 0.5)
     assert row["excess"] == pytest.approx(0.01) and row["pipelines"] == 4
-    other = rivals._row(replace(case, name="table"), "filter", {"objective": F}, 0.5)
+    other = baselines._row(replace(case, name="table"), "filter", {"objective": F}, 0.5)
     assert other["excess"] is None

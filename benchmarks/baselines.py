@@ -74,7 +74,7 @@ def _covariates_classification(case: Case) -> Any:
     return make_pipeline(made_dense(), PCovC(n_components=case.rank))
 
 
-RIVALS: dict[str, Callable[[Case], Any]] = {
+BASELINES: dict[str, Callable[[Case], Any]] = {
     **{model: partial(_ours, model) for model in MODELS},
     PIPELINE: lambda case: svd_and_regression(case.rank),
     "LR": lambda case: LogisticRegression(),
@@ -84,8 +84,8 @@ RIVALS: dict[str, Callable[[Case], Any]] = {
 }
 
 
-def rivals(quick: bool = False) -> list[dict[str, Any]]:
-    """A row for each case and rival."""
+def baselines(quick: bool = False) -> list[dict[str, Any]]:
+    """A row for each case and baseline."""
     chosen = (cases.dense(60, 20, 2, 40, classes=3),) if quick else (*digits(), *shapes())
     budget, limit = (0.0, 60.0) if quick else (2.0, 120.0)
     return [row for case in chosen for row in compare(case, budget, limit)]
@@ -110,7 +110,7 @@ def compare(case: Case, budget: float, limit: float) -> list[dict[str, Any]]:
     """The rows of one case; fits are repeated for `budget` seconds, none takes longer than `limit`."""
     found: dict[str, dict[str, Any]] = {}
     with runs.on_disk(case) as file:
-        for name in RIVALS:
+        for name in BASELINES:
             try:
                 found[name] = measure.isolated(_run, file, name, budget, limit=limit)
             except (measure.TakesTooLong, RuntimeError) as error:
@@ -139,12 +139,12 @@ def _row(case: Case, name: str, run: dict[str, Any], pipeline: float | None) -> 
 
 
 def _run(file: Path, name: str, budget: float) -> dict[str, Any]:
-    """What one process finds out about one rival."""
+    """What one process finds out about one baseline."""
     warnings.simplefilter("ignore")
-    make = RIVALS[name]
+    make = BASELINES[name]
     with threadpool_limits(1):
         small = cases.dense(40, 50, 2, held_out=1)
-        make(small).fit(small.X, small.y)  # what is imported at the first fit is nobody's time
+        make(small).fit(small.X, small.y)  # imports at the first fit do not count
         case = runs.read(file)
         times: list[float] = []
         model = make(case)
@@ -172,9 +172,9 @@ def _held_out(case: Case, model: Any, make: Callable[[Case], Any]) -> float:
 
 
 def outputs_exponents(rows: list[dict[str, Any]]) -> dict[str, float | None]:
-    """By rival, the exponent of time in κ over the planted cases that differ in nothing else."""
+    """By baseline, the exponent of time in κ over the planted cases that differ in nothing else."""
     found = {}
-    for name in RIVALS:
+    for name in BASELINES:
         of = [row for row in rows if row["method"] == name and row["fit s"] is not None]
         of = [row for row in of if row["case"].startswith("200 × 2,000, rank 10")]
         found[name] = exponent([row["κ"] for row in of], [row["fit s"] for row in of])
