@@ -244,21 +244,9 @@ def _summary(rows: list[Row]) -> Table:
     return ["", "accuracy, 2 factors", "5 factors", "variance, median", "minimum", "time"], body
 
 
-def _guided(rows: list[Row]) -> Table:
-    head = ["samples × features", "balanced accuracy", "variance of held-out X", "CPU s"]
-    tables: dict[str, list[Row]] = {}
-    for row in rows:
-        tables.setdefault(row["table"], []).append(row)
-    places = {"accuracy": 1, "variance": 1, "CPU s": 0}
-    return head, [
-        [title, *("/".join(f"{row[key]:.{digits}f}" for row in of) for key, digits in places.items())]
-        for title, of in tables.items()
-    ]
-
-
 def _scale_memory(rows: list[Row]) -> Table:
-    keys = ("anonymous MB, less codes and y", "resident MB, less codes and y", "scratch MB")
-    head = ["storage", "n", "peak, MB", "with mapped pages", "temporary files"]
+    keys = ("anonymous MB, less codes and y", "scratch MB")
+    head = ["storage", "n", "peak, MB", "temporary files, MB"]
     sizes = [row for row in rows if "n" in row]
     return head, [[row["storage"], f"{row['n']:,}", *(f"{row[key]:,.0f}" for key in keys)] for row in sizes]
 
@@ -289,7 +277,6 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "cells": ("cells", _cells),
     "choose-accuracy": ("choose", _side_by_side),
     "choose-summary": ("choose", _summary),
-    "guided": ("guided", _guided),
     "scale-memory": ("scale/memory", _scale_memory),
     "scale-gpu": ("scale/gpu", _scale_gpu),
 }
