@@ -135,7 +135,7 @@ def test_repeats_that_are_no_number(table, tmp_path):
 
 
 def test_ctrl_c_prints_one_line(table, tmp_path, monkeypatch):
-    from superfactor.selection.judging import outer
+    from superfactor.selection.evaluation import outer
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt

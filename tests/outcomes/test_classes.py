@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score
 
 from superfactor.outcomes import Classes
 from superfactor.outcomes.metrics.probabilities import calibration, chance_of
-from superfactor.selection.judging.intervals import bounded, corrected_interval
+from superfactor.selection.evaluation.intervals import bounded, corrected_interval
 
 KIND = Classes()
 measures = KIND.metric_values

@@ -24,7 +24,7 @@ from superfactor.preprocessing import Adjuster
 from superfactor.report.facts import alone, alone_samples, directions, feature_results, gather
 from superfactor.report.facts.unnamed import without_names
 from superfactor.report.page import render
-from superfactor.selection.judging.external import external_verdict
+from superfactor.selection.evaluation.external import external_verdict
 
 
 @pytest.mark.parametrize("name", ["two_classes", "many"])

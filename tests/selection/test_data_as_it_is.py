@@ -93,7 +93,7 @@ def test_an_unlabelled_mark_of_ones_own():
     assert search.classes_.tolist() == [0, 1]
 
 
-def test_nested_scores_judge_by_the_labelled_alone():
+def test_nested_scores_use_the_labelled_alone():
     search = SMFClassifierCV(**ONE, preprocess="standardize", scoring="neg_log_loss")
     found = nested_scores(search, X, hidden(), n_splits=4, n_repeats=1)
     assert found.predictions.shape == (KNOWN.sum(), 2)

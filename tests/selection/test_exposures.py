@@ -94,10 +94,10 @@ def test_nested_figures_are_those_of_scikit_learn(exposed):
     y = Y if exposed else samples(1)[2].clip(max=20)
     seen, column = (SEEN, 3) if exposed else (X, None)
     exposure = EXPOSURE if exposed else np.ones(N)
-    judged = SMFRegressorCV(2, exposure_column=column, **SETTING)
-    found = nested_scores(judged, seen, y, n_splits=3, n_repeats=1, random_state=0)
+    search = SMFRegressorCV(2, exposure_column=column, **SETTING)
+    found = nested_scores(search, seen, y, n_splits=3, n_repeats=1, random_state=0)
     assert found.outcome == "counts" and found.headline == "d2"
-    splits = judged_splits(y)
+    splits = outer_splits(y)
     rows = found.predictions[:, 0]
     for name, figure in {
         "d2": lambda at: d2(y[at], rows[at], exposure[at]),
@@ -111,14 +111,14 @@ def test_nested_figures_are_those_of_scikit_learn(exposed):
         assert guess[k] == pytest.approx(mean_poisson_deviance(y[test], exposure[test] * rate))
 
 
-def judged_splits(y):
+def outer_splits(y):
     return outcome_named("counts").splits(y, None, 3, 0)
 
 
 def test_the_ridge_rival_is_a_tuned_poisson_regression_of_rates():
     found = nested_scores(SMFRegressorCV(2, exposure_column=3, **SETTING), SEEN, Y, n_splits=3, n_repeats=1)
     best = []
-    for train, test in judged_splits(Y):
+    for train, test in outer_splits(Y):
         scaler = StandardScaler().fit(X[train])
         each = []
         for alpha in np.logspace(-4, 1, 6):
@@ -149,7 +149,7 @@ def test_long_hours_are_no_knowledge():
     # One of twenty is expected; five and more happen three times in a thousand.
     assert np.count_nonzero(np.array(found) < 0.05) < 5
     assert counts.chance("d2", truth, EXPOSURE[:, None] * np.exp(0.2 * X[:, :1])) < 0.01
-    # Of counts for which nobody says what they are out of, hours are.
+    # Counts without stated exposures depend on the hours.
     assert counts.chance("d2", Y, EXPOSURE[:, None] * noise[0]) < 0.01
 
 
@@ -184,6 +184,6 @@ def test_several_counts_and_samples_without_any():
         ({"exposure_column": "hours"}, "hours"),
     ],
 )
-def test_refusals(parameters, message):
+def test_invalid_input(parameters, message):
     with pytest.raises(ValueError, match=message):
         SMFRegressorCV(2, **{**SETTING, "exposure_column": 3, **parameters}).fit(SEEN, Y)

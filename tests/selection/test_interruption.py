@@ -53,7 +53,7 @@ def default_handler():
 
 @pytest.fixture(scope="module")
 def whole():
-    """The scores (splits, candidates) of a search that nobody stops."""
+    """The scores (splits, candidates) of a search that is not stopped."""
     return splits_of(make(scoring="accuracy").fit(X, y))
 
 

@@ -14,8 +14,8 @@ from tests.selection.searches import COVARIATES, FREQUENT, PCA_LR, RIDGE
 from superfactor import SMFClassifierCV
 from superfactor.outcomes import Classes
 from superfactor.selection import nested_scores
-from superfactor.selection.judging import outer
-from superfactor.selection.judging.permutation import shuffled
+from superfactor.selection.evaluation import outer
+from superfactor.selection.evaluation.permutation import shuffled
 
 
 def patients(n=40, p=60, effect=2.0, seed=0):
@@ -227,7 +227,7 @@ def test_progress_and_small_classes():
         ({"search": SMFClassifierCV(cv=[(np.arange(9), np.arange(9))])}, "search: its cv lists splits"),
     ],
 )
-def test_refusals(options, message):
+def test_invalid_input(options, message):
     X, y = patients(p=6)
     with pytest.raises(ValueError, match=message):
         nested_scores(**{"search": SMFClassifierCV(), **options}, X=X, y=y)

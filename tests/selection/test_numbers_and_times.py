@@ -42,7 +42,7 @@ def test_numbers_are_a_loop_over_folds(targets):
     assert found.as_dict()["outcome"] == "numbers"
 
 
-def test_searches_of_numbers_and_times_are_judged_beside_their_rivals():
+def test_searches_of_numbers_and_times_are_compared_with_baselines():
     X, y = doses()
     y[:4] = np.nan  # they are in every training part
     found = nested_scores(SMFRegressorCV(**GRID), X, y, n_repeats=1, permutations=3)

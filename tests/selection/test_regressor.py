@@ -141,7 +141,7 @@ def _figure(scoring, y, predicted):
 
 @pytest.mark.parametrize("targets", [None, 2], ids=["one target", "two targets"])
 @pytest.mark.parametrize("mark", [np.nan, -99.0])
-def test_samples_without_targets_are_seen_and_never_judged(mark, targets):
+def test_samples_without_targets_are_seen_and_never_scored(mark, targets):
     X, y = doses(targets=targets)
     marked = y.copy()
     marked[~KNOWN] = mark
@@ -207,7 +207,7 @@ def test_what_a_fitted_search_has():
         ([np.nan] * 45, {}, ValueError, "none of the 45 samples"),
         (None, {"cv": [(np.flatnonzero(~KNOWN), np.flatnonzero(KNOWN))]}, ValueError, "training part of"),
     ],
-    ids=["one judged", "option", "words", "no targets", "nothing to learn from"],
+    ids=["one scored", "option", "words", "no targets", "nothing to learn from"],
 )  # fmt: skip
 def test_one_line_says_what_is_wrong(y, options, error, line, request):
     X, known = doses()
@@ -218,7 +218,7 @@ def test_one_line_says_what_is_wrong(y, options, error, line, request):
         SMFRegressorCV(**{"n_components": 1, **options}).fit(X, y)
 
 
-def test_one_sample_can_be_judged_by_its_error():
+def test_one_sample_can_be_scored_by_its_error():
     X, y = doses(n=12, p=5)
     search = SMFRegressorCV(1, cv=LeaveOneOut(), scoring="neg_mean_squared_error", refit=False)
     assert np.isfinite(search.fit(X, y).best_score_)

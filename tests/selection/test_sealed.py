@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from superfactor import SMFClassifierCV, SMFRegressorCV
 from superfactor.selection import nested_scores
-from superfactor.selection.judging.outer import SearchFold
+from superfactor.selection.evaluation.outer import SearchFold
 from superfactor.selection.rows.coordinates import sealed
 
 N = 48
@@ -166,7 +166,7 @@ def outer_fold(monkeypatch, search, X, y, covariates=None):
         patch.setattr(SMFClassifierCV, "predict_proba", watched)
         search.set_params(scoring=witness)
         work = SearchFold.of(search, X, y, covariates, None, rivals=True, seed=0)
-        probabilities, chosen = work.rows(TRAIN, TEST, with_rivals=True)
+        probabilities, chosen = work.rows(TRAIN, TEST, with_baselines=True)
     (final,) = finals
     results = final.cv_results_
     scores = [results[key] for key in results if key.endswith("_test_score")]

@@ -5,8 +5,8 @@ import pytest
 from tests.selection.searches import COVARIATES, FREQUENT, PCA_LR, RIDGE
 
 from superfactor.outcomes import Classes
-from superfactor.selection.judging.external import scores_of
-from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
+from superfactor.selection.evaluation.external import scores_of
+from superfactor.selection.evaluation.verdict import BETTER, NOT_SHOWN, Verdict, grade_of, judge, too_few
 
 
 def interval(mean, half):
@@ -71,7 +71,7 @@ def test_factors_are_as_good_as_the_model_where_nothing_stands_beside_them():
     assert not verdict(0.1, 0.2, rivals={COVARIATES: interval(0.1, 0.05)}).of_factors
 
 
-def test_beside_rivals():
+def test_next_to_baselines():
     found = verdict(rivals={PCA_LR: interval(0.1, 0.05), RIDGE: interval(-0.01, 0.05)})
     assert found.sentences == (
         "Better than tuned PCA + logistic regression (+10.0 points, +5.0 to +15.0).",
@@ -194,7 +194,7 @@ def test_an_interval_that_says_more_than_the_verdict_is_explained():
     assert not any("interval alone" in sentence for sentence in better.sentences)
 
 
-def test_a_final_judgement_does_not_say_what_to_choose_anew():
+def test_a_final_evaluation_does_not_say_what_to_choose_again():
     difference = {"metric": "accuracy", "mean": 0.1, "low": -0.1, "high": 0.3}
     given = seen({"a": 40, "b": 12}, {"a": 52, "b": 0})
     score = {"mean": 0.6, "low": 0.4, "high": 0.8}

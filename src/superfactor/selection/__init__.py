@@ -1,9 +1,9 @@
 """How many factors, with which weights, and how well that predicts: scree, search, scores, verdict."""
 
-from superfactor.selection.judging.external import ExternalScores, external_scores
-from superfactor.selection.judging.figures import NestedScores
-from superfactor.selection.judging.nested import nested_scores
-from superfactor.selection.judging.verdict import Verdict
+from superfactor.selection.evaluation.external import ExternalScores, external_scores
+from superfactor.selection.evaluation.figures import NestedScores
+from superfactor.selection.evaluation.nested import nested_scores
+from superfactor.selection.evaluation.verdict import Verdict
 from superfactor.selection.rank import Scree, elbow, scree
 from superfactor.selection.search.classifier import SMFClassifierCV
 from superfactor.selection.search.kinds import search_for

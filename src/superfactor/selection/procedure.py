@@ -35,16 +35,16 @@ def procedure_of(estimator: Any) -> dict[str, Any]:
     }
 
 
-def difference(judged: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def difference(evaluated: Mapping[str, Any], required: Mapping[str, Any]) -> str:
     """What sets two procedures apart, in a few words, the first one first; "" where nothing does."""
-    if judged["class"] != wanted["class"]:
-        return f"{judged['class']} and not {wanted['class']}"
-    ours, theirs = judged["parameters"], wanted["parameters"]
+    if evaluated["class"] != required["class"]:
+        return f"{evaluated['class']} and not {required['class']}"
+    ours, theirs = evaluated["parameters"], required["parameters"]
     names = [name for name in ours | theirs if ours.get(name) != theirs.get(name)]
     if not names:
         return ""
     said = [f"{name}={_short(ours.get(name))} and not {_short(theirs.get(name))}" for name in names]
-    return f"{judged['class']} with {', '.join(said)}"
+    return f"{evaluated['class']} with {', '.join(said)}"
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,7 @@ from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import nested_scores
 from superfactor.selection import search_for as search_for_kind
-from superfactor.selection.judging.verdict import too_few
+from superfactor.selection.evaluation.verdict import too_few
 from superfactor.selection.rows.blocks import has_large_folds
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known

@@ -11,7 +11,7 @@ from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, outcome_named
 from superfactor.outcomes.descriptions import description_of
 from superfactor.selection import Verdict
-from superfactor.selection.judging.verdict import BETTER
+from superfactor.selection.evaluation.verdict import BETTER
 from superfactor.tables.columns.missing import percent as share_in_percent
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import known

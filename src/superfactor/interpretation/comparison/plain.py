@@ -14,7 +14,7 @@ from superfactor.interpretation.models import ModelData, fitted_model, model_dat
 from superfactor.interpretation.view import factor_view
 from superfactor.outcomes import Outcome
 from superfactor.samples import moments_of
-from superfactor.selection.judging.rivals import first_deviation
+from superfactor.selection.evaluation.baselines import first_deviation
 from superfactor.selection.rows.coordinates import short_rows
 
 

@@ -20,8 +20,8 @@ from superfactor.report.facts.samples import SampleResults
 from superfactor.report.facts.search import Searched
 from superfactor.report.formats import label
 from superfactor.selection import Verdict
-from superfactor.selection.judging.external import external_verdict, scores_of
-from superfactor.selection.judging.verdict import BETTER, NOT_SHOWN, WORSE
+from superfactor.selection.evaluation.external import external_verdict, scores_of
+from superfactor.selection.evaluation.verdict import BETTER, NOT_SHOWN, WORSE
 
 # With more samples, the page has no bootstrap intervals.
 MOST_DRAWN = 2000

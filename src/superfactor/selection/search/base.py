@@ -206,7 +206,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return _units(base, rows, data)
 
     def _score(self, fold: Fold, splits: list[Any], board: Board, progress: SearchProgress) -> bool:
-        """Fill the board, until somebody wants to stop: True if that was by Ctrl-C."""
+        """Fill the board until a stop is requested; return whether Ctrl-C requested it."""
         with progress.shown(), deferred_interrupt() as interruption:
 
             def watch() -> bool:

@@ -78,7 +78,7 @@ class Board:
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody wants to stop."""
+        """Whether a stop is requested."""
         return not np.isnan(self._numbers[-1])
 
     def stop(self) -> None:

@@ -192,5 +192,5 @@ class _WithCovariates(BaseEstimator):
 
 
 def given_beside(covariates: Any) -> dict[str, Any]:
-    """Pipelines pass on what they are given, None too; a model without covariates wants none."""
+    """Pipelines pass on every argument, None too; a model without covariates accepts none."""
     return {} if covariates is None else {"covariates": covariates}

@@ -165,7 +165,7 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Labels, two classes or more; or several columns of yes/no labels. Samples without one (None, NaN,
-            NA, `unlabeled`) are in the training part of every fold, and never judged.
+            NA, `unlabeled`) are in the training part of every fold, and never scored.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the classifier as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional

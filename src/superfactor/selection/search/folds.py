@@ -39,8 +39,8 @@ def score_fold(
     """Test score, seconds to fit and seconds to score of each candidate: (len(points), 3).
 
     `base` is the estimator whose candidates these are. `score_weight` (n,) reaches the scorer; None where the
-    user gave no weights. `post` hears of each candidate when it is scored, by its position and these numbers;
-    where it says True, the others stay NaN.
+    user gave no weights. `post` is called with the position and the numbers of each candidate when
+    it is scored; if it returns True, the others stay NaN.
     """
     marked = target.given.marked
     inside, outside = samples.seen_by(train, test, marked)

@@ -64,7 +64,7 @@ def usual_ranks(n_outputs: int, largest: int) -> list[int]:
 def check_choices(n_components: Any, model: Any, xi: Any, lam: Any, search: str) -> None:
     """Each value, alone or in a list, must be one that an estimator takes, or (not `model`) "auto".
 
-    `search` is the name of who wants to know.
+    `search` is the name of the caller, for messages.
     """
     given = {"n_components": n_components, "model": model, "xi": xi, "lam": lam}
     for name, values in given.items():

@@ -150,7 +150,7 @@ class SMFRegressorCV(ChosenModel, RegressorMixin, Search):
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers. Samples without any (None, NaN, NA, `unlabeled`) are in the training part of every
-            fold, and never judged.
+            fold, and never scored.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the regression as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional

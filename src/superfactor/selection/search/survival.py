@@ -124,7 +124,7 @@ class SMFSurvivalCV(ChosenModel, Search):
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : structured array of shape (n_samples,), or array-like or DataFrame of shape (n_samples, 2)
             Events and times, as for `SMFSurvival`. Samples without a time are in the training part of every
-            fold, and never judged.
+            fold, and never scored.
         covariates : array-like of shape (n_samples, n_covariates), optional
             Enter the hazard as they are. Given here, they are needed for prediction too.
         sample_weight : array-like of shape (n_samples,), optional

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.selection.judging.figures import NestedScores
-from superfactor.selection.judging.intervals import around, bounded, corrected_interval, widened
-from superfactor.selection.judging.out_of_fold import OutOfFold
-from superfactor.selection.judging.outer import MODEL, OuterFold
-from superfactor.selection.judging.permutation import PermutationTest
-from superfactor.selection.judging.verdict import judge
+from superfactor.selection.evaluation.figures import NestedScores
+from superfactor.selection.evaluation.intervals import around, bounded, corrected_interval, widened
+from superfactor.selection.evaluation.out_of_fold import OutOfFold
+from superfactor.selection.evaluation.outer import MODEL, OuterFold
+from superfactor.selection.evaluation.permutation import PermutationTest
+from superfactor.selection.evaluation.verdict import judge
 
 Interval = dict[str, float]
 
@@ -99,11 +99,11 @@ def _figures(
 
 
 def _differences(table: OutOfFold, folds: dict[str, Any], metric: str) -> dict[str, dict[str, Any]]:
-    """By how much the model is better than each rival, fold by fold: mean, low, high."""
+    """By how much the model is better than each baseline, fold by fold: mean, low, high."""
     sign = 1 if table.outcome.metric(metric).higher_is_better else -1
     return {
-        rival: {"metric": metric}
+        name: {"metric": metric}
         | corrected_interval((sign * (folds[MODEL][metric] - found[metric])).ravel(), table.ratio)
-        for rival, found in folds.items()
-        if rival != MODEL
+        for name, found in folds.items()
+        if name != MODEL
     }

@@ -1,8 +1,8 @@
 """One outer fold of a nested cross-validation: everything is learned from its training part.
 
-`OuterFold` is what all have in common, `SearchFold` judges a search of ours. For it X is preprocessed by
+`OuterFold` is what all have in common, `SearchFold` evaluates a search of ours. For it X is preprocessed by
 the training part and turned into few coordinates with the same inner products once
-(`superfactor.selection.rows.coordinates`); the search and its rivals work on these. Inner folds only take
+(`superfactor.selection.rows.coordinates`); the search and its baselines work on these. Inner folds only take
 their own means off. The variances they see are those of the whole outer training part, so that nothing of
 the outer test part reaches a choice.
 """
@@ -21,16 +21,16 @@ from sklearn.base import clone
 from superfactor.estimators import inputs
 from superfactor.estimators.targets import CheckedY
 from superfactor.outcomes import Outcome, Target, outcome_of
-from superfactor.selection.judging import rivals
+from superfactor.selection.evaluation import baselines
 from superfactor.selection.rows.coordinates import FoldRows, joined
 from superfactor.selection.rows.prepared import prepared, strangers
 
-#: The model among its rivals.
+#: The model among its baselines.
 MODEL = "model"
 # Of the choice inside an outer fold, unless the search says otherwise: fewer folds than a search of its own
 # has, since there is one in every outer fold.
 INNER_SPLITS = 3
-# The same from `rivals.MANY` samples on, of which half tell candidates apart.
+# The same from `baselines.MANY` samples on, of which half tell candidates apart.
 FEW_INNER_SPLITS = 2
 # Of the objective, relative: choices and probabilities then agree with exact ones to about three digits.
 TOLERANCE = 1e-3
@@ -64,10 +64,10 @@ class OuterFold(ABC):
 
     Attributes
     ----------
-    judged : model, not fitted
+    estimator : the model that is evaluated, not fitted
     outcome : the kind of y
     target : y of all samples
-    samples : X and covariates of all samples as rivals see them; None where there are no rivals
+    samples : X and covariates of all samples as the baselines see them; None without baselines
     labelled : positions (m,) of the samples that have a value; truth, groups and splits count these alone
     unlabelled : positions of the others, which are in every training part
     groups : (n,) of all samples, or None
@@ -75,7 +75,7 @@ class OuterFold(ABC):
     seed : of the inner folds
     """
 
-    judged: Any
+    estimator: Any
     outcome: Outcome
     target: Target
     samples: FoldRows | None
@@ -92,8 +92,8 @@ class OuterFold(ABC):
 
     @property
     def balanced(self) -> bool:
-        """Whether classes weigh the same in what is judged; then they do for its rivals too."""
-        return self.outcome.balanced(self.judged)
+        """Whether classes weigh the same in what is evaluated; then they do for its baselines too."""
+        return self.outcome.balanced(self.estimator)
 
     @property
     def own_groups(self) -> Any:
@@ -120,18 +120,18 @@ class OuterFold(ABC):
     def choice(
         self, seen: Any, truth: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """What is judged, learned at `train`: rows (n_test, k) at `test`, and what it chose."""
+        """What is evaluated, learned at `train`: rows (n_test, k) at `test`, and what it chose."""
 
-    def rows(self, train: Any, test: Any, *, with_rivals: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    def rows(self, train: Any, test: Any, *, with_baselines: bool) -> tuple[dict[str, Any], dict[str, Any]]:
         """Rows (n_test, k) of every method, and what the model's choice was."""
         seen = None if self.samples is None else self.seen(self.truth, train, test)
         inner = self.inner(self.truth, train)
         own, chosen = self.choice(seen, self.truth, train, test, inner)
         found = {MODEL: own}
-        if with_rivals:
+        if with_baselines:
             assert seen is not None
             assert self.samples is not None
-            found |= rivals.rival_rows(
+            found |= baselines.baseline_rows(
                 *(self.outcome, seen.inside, seen.outside, self.samples.n_covariates),
                 *(self.truth[train], self.truth[test], inner),
                 columns=len(self.target.names),
@@ -149,7 +149,7 @@ class OuterFold(ABC):
     def inner(self, truth: Any, train: Any, n_splits: int | None = None) -> list[Split]:
         """Folds to tune by, positions within `train`; fewer where a stratum has fewer samples or groups."""
         if n_splits is None:
-            n_splits = INNER_SPLITS if len(train) < rivals.MANY else FEW_INNER_SPLITS
+            n_splits = INNER_SPLITS if len(train) < baselines.MANY else FEW_INNER_SPLITS
         own = truth[train]
         groups = None if self.groups is None else self.own_groups[train]
         most = max(2, min(self.outcome.sizes(own, groups)))
@@ -164,7 +164,7 @@ class OuterFold(ABC):
 
 
 class SearchFold(OuterFold):
-    """An outer fold of a search of ours, in coordinates that its candidates and its rivals share."""
+    """An outer fold of a search of ours, in coordinates that its candidates and its baselines share."""
 
     samples: FoldRows
 
@@ -172,7 +172,7 @@ class SearchFold(OuterFold):
     def of(
         cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
     ) -> Self:
-        """What the outer folds of a search share; its rivals need nothing more."""
+        """What the outer folds of a search share; its baselines need nothing more."""
         # Levels of words are those of all samples: a rare one may be missing from a fold.
         data = prepared(clone(search), outcome_of(search, y), X, y, covariates, None, "nested_scores")
         return cls(
@@ -199,7 +199,7 @@ class SearchFold(OuterFold):
 
     def inner(self, truth: Any, train: Any, n_splits: int | None = None) -> list[Split]:
         """Folds of the choice: as many as the search says, or its splitter's own."""
-        cv = self.judged.cv
+        cv = self.estimator.cv
         if cv is None or isinstance(cv, int):
             return super().inner(truth, train, cv or n_splits)
         if hasattr(cv, "split"):
@@ -224,8 +224,8 @@ class SearchFold(OuterFold):
         width, q = int(seen.inside.shape[1]), self.samples.n_covariates
         others = int(seen.unlabelled.shape[0])
         smallest = min(len(fit) for fit, _ in inner) + others
-        search = clone(self.judged).set_params(
-            n_components=_possible(self.judged.n_components, min(width - q, smallest)),
+        search = clone(self.estimator).set_params(
+            n_components=_possible(self.estimator.n_components, min(width - q, smallest)),
             preprocess=self.samples.recentring,
             impute=None,
             **self.samples.roles(width),
@@ -233,7 +233,7 @@ class SearchFold(OuterFold):
             refit=True,
             certify=None,
             search="off",
-            tol=max(float(self.judged.tol), TOLERANCE),
+            tol=max(float(self.estimator.tol), TOLERANCE),
             n_jobs=None,
             verbose=0,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from superfactor.selection.judging.permutation import PermutationTest
-from superfactor.selection.judging.verdict import Verdict
+from superfactor.selection.evaluation.permutation import PermutationTest
+from superfactor.selection.evaluation.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class NestedScores:
     Attributes
     ----------
     procedure : dict
-        What was judged: the class, and the parameters that decide what it learns.
+        What was evaluated: the class, and the parameters that decide what it learns.
     outcome : str
         The kind of y: "classes", "numbers" or "times".
     names : array of shape (k,)
@@ -35,9 +35,9 @@ class NestedScores:
     summary : dict
         Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples.
     rivals : dict
-        Rival → the same.
+        Baseline → the same.
     differences : dict
-        Rival → metric (the headline), mean, low, high of the model's score less the rival's.
+        Baseline → metric (the headline), mean, low, high of the model's score less the baseline's.
     predictions : array of shape (n, k)
         Out of fold, of the first repeat and the samples that have a label: probabilities, values or risks.
     predicted : array of shape (n,)

@@ -1,4 +1,4 @@
-"""Rivals held against scikit-learn's pipelines and searches."""
+"""Baselines held against scikit-learn's pipelines and searches."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.selection.searches import COVARIATES, PCA_LR, RIDGE
 
 from superfactor.outcomes import Classes, classes, ridge
 from superfactor.outcomes.ridge import OFF, ridge_probabilities
-from superfactor.selection.judging import rivals
+from superfactor.selection.evaluation import baselines
 
 
 def table(load, n=90):
@@ -55,21 +55,21 @@ def test_many_samples_are_tuned_until_the_likelihood_falls(monkeypatch):
     train, test = np.arange(300), np.arange(300, 400)
     inner = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X[train], y[train]))
     given = Classes(), X[train], X[test], 0, y[train], y[test], inner, 2
-    every = rivals.rival_rows(*given)
-    monkeypatch.setattr(rivals, "MANY", 300)
+    every = baselines.baseline_rows(*given)
+    monkeypatch.setattr(baselines, "MANY", 300)
     asked = []
     fit = LogisticRegression.fit
     monkeypatch.setattr(
         LogisticRegression, "fit", lambda self, *args: asked.append(self.C) or fit(self, *args)
     )
-    found = rivals.rival_rows(*given)
+    found = baselines.baseline_rows(*given)
     for name, P in every.items():
         np.testing.assert_allclose(found[name], P, atol=2e-3)  # from another start
     assert Classes.strengths[-1] not in asked
 
 
 def test_likelihoods_behind_a_lower_one_do_not_count():
-    assert rivals._until_falling(iter([-3.0, -1.0, -1.0005, -2.0, -0.5]), 5) == [
+    assert baselines._until_falling(iter([-3.0, -1.0, -1.0005, -2.0, -0.5]), 5) == [
         -3.0,
         -1.0,
         -1.0005,
@@ -85,11 +85,11 @@ def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
     X, y = table(load)
     train, test = np.arange(60), np.arange(60, 90)
     inner = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X[train], y[train]))
-    found = rivals.rival_rows(Classes(), X[train], X[test], 0, y[train], y[test], inner, len(set(y)))
+    found = baselines.baseline_rows(Classes(), X[train], X[test], 0, y[train], y[test], inner, len(set(y)))
     assert set(found) == {PCA_LR, RIDGE}
-    scaled = X / rivals.first_deviation(X[train])
+    scaled = X / baselines.first_deviation(X[train])
     first = np.linalg.norm(X[train], 2) / np.sqrt(60)
-    assert rivals.first_deviation(X[train]) == pytest.approx(first, rel=0.01)
+    assert baselines.first_deviation(X[train]) == pytest.approx(first, rel=0.01)
     most = min(X.shape[1], 20)
     lr = LogisticRegression(tol=1e-8, max_iter=10000)
     searches = {
@@ -97,7 +97,7 @@ def test_tuned_on_the_inner_folds(load, largest, monkeypatch):
         PCA_LR: (
             Pipeline([("pca", PCA()), ("lr", lr)]),
             {
-                "pca__n_components": sorted({min(r, most) for r in rivals.RANKS}),
+                "pca__n_components": sorted({min(r, most) for r in baselines.RANKS}),
                 "lr__C": Classes.few_strengths,
             },
         ),
@@ -115,12 +115,12 @@ def test_covariates_stand_beside_and_alone():
     rows = np.column_stack([rng.normal(size=(80, 6)), y + 0.1 * rng.normal(size=80)])
     train, test = np.arange(60), np.arange(60, 80)
     inner = list(StratifiedKFold(3).split(rows[train], y[train]))
-    found = rivals.rival_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
+    found = baselines.baseline_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
     for name in (PCA_LR, RIDGE, COVARIATES):
         assert np.mean(found[name].argmax(axis=1) == y[test]) == 1.0
     # Their unit does not matter.
     rows[:, -1] *= 1000
-    again = rivals.rival_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
+    again = baselines.baseline_rows(Classes(), rows[train], rows[test], 1, y[train], y[test], inner, 2)
     for name, P in found.items():
         np.testing.assert_allclose(P, again[name], atol=1e-8)
 
@@ -129,26 +129,22 @@ def test_a_class_unknown_to_a_fold_has_no_probability():
     y = np.array([0] * 10 + [1] * 10 + [2] * 2)
     rows = np.random.default_rng(0).normal(size=(22, 4))
     inner = [(np.arange(20), np.array([20, 21])), (np.arange(2, 22), np.array([0, 1]))]
-    found = rivals.rival_rows(Classes(), rows, rows, 0, y, y, inner, 3)
+    found = baselines.baseline_rows(Classes(), rows, rows, 0, y, y, inner, 3)
     assert all(P.shape == (22, 3) and np.isfinite(P).all() for P in found.values())
 
 
-def test_rivals_of_a_balanced_model_are_balanced():
+def test_baselines_of_a_balanced_model_are_balanced():
     """A rare class is not left to be never predicted."""
     rng = np.random.default_rng(0)
     y = (np.arange(200) % 20 == 0).astype(int)
     X = rng.standard_normal((200, 5)) + 0.8 * y[:, None]
     train, test = np.arange(150), np.arange(150, 200)
     inner = list(StratifiedKFold(3).split(X[train], y[train]))
-    plain, fair = (
-        rivals.rival_rows(Classes(), X[train], X[test], 0, y[train], y[test], inner, 2, balanced=balanced)[
-            RIDGE
-        ]
-        for balanced in (False, True)
-    )
+    given = Classes(), X[train], X[test], 0, y[train], y[test], inner, 2
+    plain, fair = (baselines.baseline_rows(*given, balanced=balanced)[RIDGE] for balanced in (False, True))
     assert fair[:, 1].mean() > 3 * plain[:, 1].mean()
     weight = np.where(y[train] == 1, 150 / 2 / y[train].sum(), 150 / 2 / (150 - y[train].sum()))
-    scaled = X / rivals.first_deviation(X[train])
+    scaled = X / baselines.first_deviation(X[train])
     expected = [
         LogisticRegression(C=C, max_iter=1000)
         .fit(scaled[train], y[train], weight)
@@ -170,22 +166,22 @@ def test_axes_from_sums_are_those_of_the_rows(parts, monkeypatch):
         "shuffled": [(positions[20:], positions[:20]), (positions[:40], positions[40:50])],
         "overlapping": [(positions[10:], positions[:20]), (positions[:40], positions[40:])],
     }[parts]
-    found = rivals._spectra(X, strangers, inner)
-    assert isinstance(found, rivals._SpectraOfSums)
-    assert found.deviation() == pytest.approx(rivals.first_deviation(X), rel=1e-12)
+    found = baselines._spectra(X, strangers, inner)
+    assert isinstance(found, baselines._SpectraOfSums)
+    assert found.deviation() == pytest.approx(baselines.first_deviation(X), rel=1e-12)
     for number, rows in [(None, X), *((k, X[fit]) for k, (fit, _) in enumerate(inner))]:
         mean, axes = found.axes(number, 3)
         pca = PCA(3).fit(np.vstack([rows, strangers]))
         np.testing.assert_allclose(mean, pca.mean_)
         np.testing.assert_allclose(np.abs(pca.components_ @ axes), np.eye(3), atol=1e-9)
-    monkeypatch.setattr(rivals, "_ALL_AXES", 2)
+    monkeypatch.setattr(baselines, "_ALL_AXES", 2)
     np.testing.assert_allclose(np.abs(pca.components_ @ found.axes(number, 3)[1]), np.eye(3), atol=1e-6)
 
 
 def test_sparse_rows_without_covariates():
     X, y = table(load_breast_cancer, 60)
     inner = list(StratifiedKFold(3).split(X[:40], y[:40]))
-    dense = rivals.rival_rows(Classes(), X[:40], X[40:], 0, y[:40], y[40:], inner, 2)
+    dense = baselines.baseline_rows(Classes(), X[:40], X[40:], 0, y[:40], y[40:], inner, 2)
     rows = sp.csr_array(X[:40]), sp.csr_array(X[40:])
-    found = rivals.rival_rows(Classes(), *rows, 0, y[:40], y[40:], inner, 2)
+    found = baselines.baseline_rows(Classes(), *rows, 0, y[:40], y[40:], inner, 2)
     np.testing.assert_allclose(found[RIDGE], dense[RIDGE], atol=5e-2)

@@ -12,12 +12,12 @@ from joblib import Parallel, delayed
 from superfactor._arrays import few_threads
 from superfactor._deprecated import warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
-from superfactor.selection.judging.conclusions import concluded
-from superfactor.selection.judging.direct import DirectFold
-from superfactor.selection.judging.figures import NestedScores
-from superfactor.selection.judging.out_of_fold import OutOfFold
-from superfactor.selection.judging.outer import MODEL, OuterFold, SearchFold
-from superfactor.selection.judging.permutation import PermutationTest, shuffled
+from superfactor.selection.evaluation.conclusions import concluded
+from superfactor.selection.evaluation.direct import DirectFold
+from superfactor.selection.evaluation.figures import NestedScores
+from superfactor.selection.evaluation.out_of_fold import OutOfFold
+from superfactor.selection.evaluation.outer import MODEL, OuterFold, SearchFold
+from superfactor.selection.evaluation.permutation import PermutationTest, shuffled
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.classifier import SMFClassifierCV
@@ -67,20 +67,20 @@ def nested_scores(
     n_jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> NestedScores:
-    """Repeated nested cross-validation of a model, beside simpler methods on the same folds.
+    """Repeated nested cross-validation of a model, compared with simpler methods on the same folds.
 
     Parameters
     ----------
     search : SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV, or any scikit-learn classifier or regressor
-        What is judged, fitted or not: a clone is fitted in every outer fold, to its training part, with
+        What is evaluated, fitted or not: a clone is fitted in every outer fold, to its training part, with
         all that it chooses. A classifier needs ``predict_proba``. The inner folds of a search of ours whose
         `cv` is None or a number are stratified and shuffled, and no more than the classes or events allow;
-        None is 3.
+        None is 3, or 2 if the outer training part has 10,000 samples or more.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels, three samples of each class at least; several columns of yes/no labels; numbers, also several;
         or times, three events at least, as for `SMFSurvival`. Samples without one (None, NaN, NA, the
-        `unlabeled` of the search) are in every training part where `search` can use them, and never judged.
+        `unlabeled` of the search) are in every training part where `search` can use them, and never scored.
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``fit`` of the search.
     groups : array-like of shape (n_samples,), optional
@@ -94,7 +94,7 @@ def nested_scores(
     rivals : bool, default=True
         Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
         there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
-        is there in any case. Rivals see X as a search of ours that is judged does, or else as the default one
+        is there in any case. Baselines see X as the evaluated search does, or else as the default search
         would.
     permutations : int, default=0
         How often to shuffle the labels for a p-value: one repeat each, with the whole choice in it.
@@ -121,7 +121,7 @@ def nested_scores(
     >>> plain.headline, round(plain.summary["accuracy"]["mean"], 2)
     ('accuracy', 0.96)
     """
-    outcome = _check_judged(search, y)
+    outcome = _check_model(search, y)
     _check_numbers(n_splits, n_repeats, permutations)
     kind = SearchFold if isinstance(search, Search) else DirectFold
     work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
@@ -135,7 +135,9 @@ def nested_scores(
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(
-            delayed(work.rows)(train, test, with_rivals=rivals) for repeat in splits for train, test in repeat
+            delayed(work.rows)(train, test, with_baselines=rivals)
+            for repeat in splits
+            for train, test in repeat
         )
         table = OutOfFold(work, splits, [rows for rows, _ in done])
         permutation = None
@@ -150,12 +152,12 @@ def _repeats(n: int) -> int:
     return next((repeats for most, repeats in REPEATS if n <= most), 1)
 
 
-def _check_judged(search: Any, y: Any) -> Outcome:
-    """The kind of what is judged; a TypeError for what cannot be."""
+def _check_model(search: Any, y: Any) -> Outcome:
+    """The kind of what is evaluated; a TypeError for what cannot be."""
     kind = type(search).__name__
     if isinstance(search, type) or not hasattr(search, "get_params"):
         raise TypeError(
-            f"search={search.__name__ if isinstance(search, type) else kind}: the model to judge comes "
+            f"search={search.__name__ if isinstance(search, type) else kind}: the model to evaluate comes "
             "first, as in nested_scores(SMFClassifierCV(), X, y)"
         )
     outcome = outcome_of(search, y)

@@ -146,9 +146,9 @@ def judge(
     permutation : dict, optional
         p_value and n of shuffled outcomes, if there were any.
     final : bool
-        The model is judged by samples from elsewhere, after which nothing is to be chosen anew.
+        The model is evaluated on samples from elsewhere, after which nothing is chosen again.
     n_folds : int, optional
-        How many parts the samples were judged in, all repeats together.
+        How many parts the samples were scored in, all repeats together.
     """
     said, blind = outcome.metric(metric), differences[outcome.guess_name]
     grade = grade_of(blind, chance)
@@ -179,7 +179,7 @@ def judge(
     if COVARIATES in differences:
         sentences.append(_beside_covariates(said, differences[COVARIATES], covariates))
     if grade == BETTER:
-        sentences += _beside_rivals(outcome, said, differences)
+        sentences += _compared(outcome, said, differences)
     sentences += outcome.caveats(names, truth, predicted, units)
     # Where labels at random never agree as well, it is the folds that are too few, not the samples.
     few = n_folds is not None and n_folds < FEW_FOLDS and chance <= LEVEL and enough
@@ -239,10 +239,8 @@ def _beside_covariates(metric: Metric, difference: Mapping[str, Any], names: Seq
     return f"The features are not shown to add to what {what} already {say}: {gain}."
 
 
-def _beside_rivals(
-    outcome: Outcome, metric: Metric, differences: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    """One sentence for each comparison, rivals with the same one together."""
+def _compared(outcome: Outcome, metric: Metric, differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One sentence for each comparison, baselines with the same one together."""
     found: dict[str, list[str]] = {"Better than": [], "Not shown to differ from": [], "Worse than": []}
     for name, difference in differences.items():
         if name in (outcome.guess_name, COVARIATES):

@@ -33,7 +33,7 @@ _MOST_PRODUCTS = 4000
 _CLEARLY = 1e-3
 
 
-def rival_rows(
+def baseline_rows(
     outcome: Outcome,
     inside: Any,
     outside: Any,
@@ -46,7 +46,7 @@ def rival_rows(
     unlabelled: Any = None,
     last_use: bool = False,
 ) -> dict[str, Any]:
-    """What every rival but the one that always says the same predicts: (n', k).
+    """What every baseline but the one that always says the same predicts: (n', k).
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import outcome_of
-from superfactor.selection.judging.outer import OuterFold, Split, checked_groups
+from superfactor.selection.evaluation.outer import OuterFold, Split, checked_groups
 from superfactor.selection.rows.prepared import prepared, strangers
 from superfactor.selection.search.base import Search
 
@@ -36,33 +36,33 @@ class DirectFold(OuterFold):
 
     @classmethod
     def of(
-        cls, judged: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+        cls, estimator: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
     ) -> Self:
-        """What the outer folds of a model share; rivals see X as the default search does."""
-        last = _last(judged)
+        """What the outer folds of a model share; baselines see X as the default search does."""
+        last = _last(estimator)
         if covariates is not None and not has_fit_parameter(last, "covariates"):
             raise TypeError(f"covariates: {type(last).__name__}.fit takes none; make them columns of X")
         unlabeled = getattr(last, "unlabeled", None)
         sized = np.empty((_num_samples(X), 0))
-        outcome = outcome_of(judged, y)
+        outcome = outcome_of(estimator, y)
         target = outcome.target(as_numpy(y), sized, "nested_scores", unlabeled)
         samples, names = None, []
         if rivals:
-            columns = getattr(judged, "covariate_columns", None)
+            columns = getattr(estimator, "covariate_columns", None)
             reader = Search(covariate_columns=columns, unlabeled=unlabeled)
-            reader.exposure_column = getattr(judged, "exposure_column", None)
+            reader.exposure_column = getattr(estimator, "exposure_column", None)
             try:
                 data = prepared(reader, outcome, X, y, covariates, None, "nested_scores")
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{error}; this is for the rivals, without which rivals=False does") from error
+                raise kind(f"{error}; the baselines need this; rivals=False leaves them out") from error
             samples, names = data.rows, data.covariate_names
         known = target.given.known
         known = np.ones(_num_samples(X), dtype=bool) if known is None else known
-        observed = outcome.observed(target.truth, judged, _safe_indexing(X, np.flatnonzero(known)))
+        observed = outcome.observed(target.truth, estimator, _safe_indexing(X, np.flatnonzero(known)))
         target = replace(target, truth=observed)
         return cls(
-            *(judged, outcome.settled(target.truth), target, samples),
+            *(estimator, outcome.settled(target.truth), target, samples),
             *(np.flatnonzero(known), np.flatnonzero(~known)),
             checked_groups(groups, target.given),
             names,
@@ -74,14 +74,15 @@ class DirectFold(OuterFold):
     @property
     def balanced(self) -> bool:
         """Whether its last step says so."""
-        return self.outcome.balanced(_last(self.judged))
+        return self.outcome.balanced(_last(self.estimator))
 
     def check_shuffled(self) -> None:
         """Exposures go with counts, and stand in X, which a model is given as it is."""
         if self.outcome.exposures(self.truth) is not None:
             raise ValueError(
-                f"permutations: {type(self.judged).__name__} with an exposure_column cannot be judged by "
-                "shuffled counts; permutations=0 is allowed, or SMFRegressorCV with the same exposure_column"
+                f"permutations: {type(self.estimator).__name__} with an exposure_column cannot be evaluated "
+                "with shuffled counts; permutations=0 is allowed, or SMFRegressorCV with the same "
+                "exposure_column"
             )
 
     def seen_with(self, truths: list[Any], train: Any, test: Any) -> Iterator[tuple[Any, Any]]:
@@ -92,7 +93,7 @@ class DirectFold(OuterFold):
         self, seen: Any, truth: Any, train: Any, test: Any, inner: list[Split] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """A clone fitted at `train`: what it says (n_test, k) at `test`, and what a search chose."""
-        model, last = clone(self.judged), _last(self.judged)
+        model, last = clone(self.estimator), _last(self.estimator)
         rows, y = self.labelled[train], self.outcome.decoded(truth[train], self.target.names)
         if self.outcome.uses_unlabelled(last):
             others = strangers(self.unlabelled, self.labelled[test], self.groups)

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import Outcome, outcome_of
-from superfactor.selection.judging.intervals import around
-from superfactor.selection.judging.verdict import Verdict, judge, one_sort
+from superfactor.selection.evaluation.intervals import around
+from superfactor.selection.evaluation.verdict import Verdict, judge, one_sort
 
 DRAWS = 2000
 

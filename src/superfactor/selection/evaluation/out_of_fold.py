@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor.selection.judging.outer import MODEL, OuterFold, Split
+from superfactor.selection.evaluation.outer import MODEL, OuterFold, Split
 
 
 class OutOfFold:

@@ -1,4 +1,4 @@
-"""Any classifier is judged on the folds of scikit-learn's own loop, and scores say whose they are."""
+"""Any classifier is evaluated on the folds of scikit-learn's own loop, and scores say whose they are."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_is_scikit_learns_loop(model):
     assert all(bool(choice) == chosen for choice in found.chosen)
 
 
-def test_rivals_are_those_of_the_default_search():
+def test_baselines_are_those_of_the_default_search():
     X, y = patients(p=10)
     ours = nested_scores(SMFClassifierCV(1, xi=0.1, lam=1.0), X, y, n_repeats=1)
     theirs = nested_scores(LogisticRegression(), X, y, n_repeats=1)
@@ -56,23 +56,23 @@ def test_rivals_are_those_of_the_default_search():
     assert set(theirs.rivals) == {PCA_LR, RIDGE, FREQUENT}
 
 
-def test_a_fitted_one_is_judged_as_if_it_were_not():
+def test_a_fitted_one_is_evaluated_as_if_it_were_not():
     X, y = patients(p=6)
     model = LogisticRegression().fit(X[:, ::-1], y)
     before = model.coef_.copy()
     ours = nested_scores(model, X, y, n_repeats=1, rivals=False)
-    anew = nested_scores(clone(model), X, y, n_repeats=1, rivals=False)
-    np.testing.assert_array_equal(ours.predictions, anew.predictions)
+    again = nested_scores(clone(model), X, y, n_repeats=1, rivals=False)
+    np.testing.assert_array_equal(ours.predictions, again.predictions)
     np.testing.assert_array_equal(model.coef_, before)
     search = SMFClassifierCV(1, xi=0.1, lam=[1.0, 10.0], cv=3)
-    anew = nested_scores(search, X, y, n_repeats=1, rivals=False)
+    again = nested_scores(search, X, y, n_repeats=1, rivals=False)
     ours = nested_scores(search.fit(X, y), X, y, n_repeats=1, rivals=False)
-    np.testing.assert_array_equal(ours.predictions, anew.predictions)
-    assert ours.procedure == anew.procedure
+    np.testing.assert_array_equal(ours.predictions, again.predictions)
+    assert ours.procedure == again.procedure
 
 
 class TestSettings:
-    """A search is judged with its own."""
+    """A search is evaluated with its own."""
 
     def test_scaling(self):
         X, y = patients(p=6)
@@ -159,13 +159,13 @@ class TestMore:
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        (np.ones((40, 6)), r"search=ndarray: the model to judge comes first, as in nested_scores\(SM"),
-        (SMFClassifierCV, "search=SMFClassifierCV: the model to judge comes first"),
+        (np.ones((40, 6)), r"search=ndarray: the model to evaluate comes first, as in nested_scores\(SM"),
+        (SMFClassifierCV, "search=SMFClassifierCV: the model to evaluate comes first"),
         (SVC(), "search=SVC: it has no predict_proba"),
         (StandardScaler(), "model=StandardScaler: an estimator of superfactor is required"),
     ],
 )
-def test_what_cannot_be_judged(search, message):
+def test_what_cannot_be_evaluated(search, message):
     X, y = patients(p=6)
     with pytest.raises(TypeError, match=message) as error:
         nested_scores(search, X, y)
