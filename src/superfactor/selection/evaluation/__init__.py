@@ -1,1 +1,1 @@
-"""How well a whole procedure predicts, beside simpler methods, and what that means."""
+"""Evaluation: how well a whole procedure predicts, compared with baselines, and the verdict."""
