@@ -95,7 +95,13 @@ def tables() -> Iterator[Table]:
     yield _table("job postings (sparse)", sp.csr_array(postings.X), postings.y)
 
 
-ARRAYS = {"GSE16515": "pancreas", "chowdary": "breast/colon", "singh": "prostate (all genes)"}
+ARRAYS = {
+    "GSE16515": "pancreas",
+    "alon": "colon",
+    "chowdary": "breast/colon",
+    "pomeroy": "brain tumours, outcome",
+    "singh": "prostate (all genes)",
+}
 
 
 def _cells() -> Table:
