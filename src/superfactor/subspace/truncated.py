@@ -25,10 +25,14 @@ _MODEL = 30.0
 # Tolerances of conjugate gradients: never below the first, since the next step reduces the residual for less,
 # and at most the second, far from the minimum.
 _DIGITS = (0.1, 0.3)
+# The first radius, in lengths of the preconditioned gradient.
+_FIRST_RADIUS = 4.0
 # Most products of one step.
 _PATIENCE = 100
 # The preconditioner raises smaller curvatures, of nearly degenerate directions, to this share of the usual.
 _LEAST_BEND = 1e-4
+# Eigenvalues of D below this share of the largest are rounding errors of zero.
+_NULL = 1e-10
 # Axes with a smaller part in the complement of W have no curvature there.
 _LEAST_PART = 1e-8
 
@@ -57,10 +61,11 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
         return join(*approximate_inverse(*split(x)))
 
     downhill = -join(*model.slope(point))
-    first = xp.sum(downhill * precondition(downhill), axis=-1)
+    # Rounding may give a gradient of nothing a negative square.
+    first = xp.clip(xp.sum(downhill * precondition(downhill), axis=-1), 0.0, None)
     tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
-    # Before the first step, the radius is the length of the preconditioned gradient.
-    radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, xp.sqrt(first))
+    # Before the first step, the radius is a multiple of the length of the preconditioned gradient.
+    radius = xp.where(xp.isfinite(0 * first + radius), 0 * first + radius, _FIRST_RADIUS * xp.sqrt(first))
     found = conjugate_gradients(product, downhill, precondition, tol=tol, max_iter=_PATIENCE, radius=radius)
     T, w = split(found.x)
     W, v, g = axes @ model.W, w[..., :r, :], w[..., r:, :]
@@ -146,6 +151,9 @@ class _Model:
         both = self.W @ (xp.matrix_transpose(self.W) @ DW)
         form = values - 2 * xp.sum(self.W * DW, axis=-1) + xp.sum(self.W * both, axis=-1)
         part = 1 - xp.sum(self.W * self.W, axis=-1)
+        # Eigenvectors of zero are arbitrary, so that equal problems would differ: they share their mean.
+        null = xp.astype(values <= _NULL * xp.max(values), values.dtype)
+        form, part = ((1 - null) * x + null * (x @ null)[..., None] for x in (form, part))
         enough = part > _LEAST_PART
         form = xp.clip(form, 0.0, None) / xp.where(enough, part, xp.ones_like(part))
         return xp.where(enough, form, values + 0 * part)

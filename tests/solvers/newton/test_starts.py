@@ -222,7 +222,8 @@ def test_a_converged_start_leaves_the_batch_and_is_counted(model):
     np.testing.assert_allclose(descents.converged, known, rtol=2e-5)
     assert len(steps.values) < 40
     assert len(descents.found) == 6
-    np.testing.assert_allclose([p.F for p, _ in descents.found], known, rtol=2e-5)
+    # The others were stopped on their way.
+    assert min(point.F for point, _ in descents.found) >= known * (1 - 1e-9)
     assert descents.agrees(known)
 
 

@@ -22,6 +22,8 @@ NO_MINIMUM = (
 )
 # Number of consecutive steps that predict at most the goal, without a fully minimised model.
 _BOUND_STEPS = 3
+#: A start is stationary if its model predicts less than this share of the goal.
+NOTHING = 1e-6
 # A model of F is good if the decrease is the predicted one, up to this share.
 _GOOD_MODEL = 0.1
 # Most steps that lower the reconstruction if the loss has no minimum.
@@ -170,7 +172,7 @@ def descend(
     With `seen`, the last step must predict no more than `goal`; otherwise the accuracy of the last model is
     used to estimate what is left.
     """
-    last, left, far, bound = math.inf, math.inf, 0, 0
+    begun, last, left, far, bound = point, math.inf, math.inf, 0, 0
     for _ in range(limit):
         if monitor.stopped:
             break
@@ -186,7 +188,9 @@ def descend(
             point, step, t, stride = moved
             promised, fallen = float(step.decrease), start.F - point.F
             left = promised if seen else _left_after(step, t, promised, fallen, slack(inside, point))
-            if left <= goal and not step.saddle:
+            # Products from a stationary point predict nothing, also if it is a saddle.
+            nothing = start is begun and step.length is not None and promised <= NOTHING * goal
+            if left <= goal and not step.saddle and not nothing:
                 break
             # In a small trust region the prediction underestimates what is left.
             bound = bound + 1 if promised <= goal else 0
@@ -195,7 +199,7 @@ def descend(
                 slow = slow or promised > 0.5 * last
             last = math.inf if slow or t < 1 else promised
             falling = not slow or (step.saddle and 0.01 * promised < fallen)
-            if falling and bound <= _BOUND_STEPS:
+            if falling and bound <= _BOUND_STEPS and not nothing:
                 continue
             stride, bound = replace(stride, radius=math.inf), 0
         # Newton steps fail or are slow: a proximal step resolves nearly degenerate directions.

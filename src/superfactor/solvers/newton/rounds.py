@@ -18,6 +18,7 @@ from superfactor.solvers.newton.descent import descend
 from superfactor.solvers.newton.state import GROWING, Run, State
 from superfactor.spectrum import ritz_corrections
 from superfactor.subspace import Basis, Frame, Inside, Point, selector
+from superfactor.subspace.newton_model import elimination_pays
 
 MAX_ROUNDS = 60
 # Curvatures of reconstruction below this share of the largest are raised to it.
@@ -41,7 +42,9 @@ def rounds(state: State, run: Run) -> State:
         found = residual(state.inside, state.point, outside)
         estimate = found.total
         if estimate + state.left <= goal:
-            if final:
+            # A truncated step predicts what is left before it, not an estimate of what is left after it.
+            exact = elimination_pays(state.inside)
+            if final or (state.left <= tight and not exact):
                 return replace(state, reason=enough, converged=True)
             final, added = True, 0
             continue

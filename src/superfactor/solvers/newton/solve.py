@@ -32,6 +32,8 @@ DEFAULT_ITERATIONS = 500
 _SUBSAMPLE_TOL, _SUBSAMPLE_ITERATIONS = 1e-4, 100
 # Additional truncated steps at the end.
 _LAST_STEPS = 2
+# Relative to what supervision can change; W then has about half as many digits.
+_LAST_TOL = 1e-12
 
 
 def solve(
@@ -157,17 +159,20 @@ def finish(state: State, run: Run) -> State:
 def _polished(state: State, run: Run) -> State:
     """Return the state with the best β and γ for its subspace, if Newton systems are cheap.
 
-    Otherwise after more truncated steps, each of which reduces the error to a tenth.
+    Otherwise after more truncated steps, each of which reduces the error to a tenth, unless the last one
+    predicted next to nothing.
     """
-    inside, point, stride = state.inside, state.point, state.stride
+    inside, point, stride, left = state.inside, state.point, state.stride, state.left
     if elimination_pays(inside):
         return replace(state, point=inside.polish(point.W, point.beta, point.gamma, max_iter=10))
     for _ in range(_LAST_STEPS):
-        moved = None if run.monitor.stopped else newton(inside, point, stride, run.monitor)
+        small = left <= _LAST_TOL * state.supervised
+        moved = None if small or run.monitor.stopped else newton(inside, point, stride, run.monitor)
         if moved is None:
             break
-        point, _, _, stride = moved
-    return replace(state, point=point, stride=stride)
+        point, step, _, stride = moved
+        left = float(step.decrease)
+    return replace(state, point=point, stride=stride, left=left)
 
 
 def solution(problem: Problem, rank: int, state: State, monitor: Monitor, codes: bool = True) -> Solution:

@@ -22,7 +22,7 @@ import numpy as np
 from superfactor._arrays import Array, frobenius2, full_like_of, indices, namespace, to_numpy
 from superfactor.solution import OtherStarts
 from superfactor.solvers.newton.batch import Batch
-from superfactor.solvers.newton.descent import Stride
+from superfactor.solvers.newton.descent import NOTHING, Stride
 from superfactor.solvers.newton.directions import Directions, own_directions
 from superfactor.solvers.newton.rounds import rounds
 from superfactor.solvers.newton.state import RESTARTING, Run, State
@@ -41,8 +41,6 @@ _SHARE_OF_NEW_STARTS = 0.85
 _FIRST = 2
 # Tolerance relative to what supervision can change: a descent this close to a minimum does not leave it.
 _ROUGH_TOL = 1e-3
-# A start has converged if its model predicts less than this share of the tolerance.
-_NOTHING = 1e-6
 # F rarely falls by more than this multiple of the decrease that a fully minimised model predicts.
 _SAFETY = 30
 _UNFINISHED = "another start had reached a lower objective when the search was stopped"
@@ -226,7 +224,7 @@ class Descents:
             F, left = batch.F, batch.left
             lowest = min(lowest, float(F.min()))
             # The model of a point that was stationary from the beginning predicts nothing.
-            converged = (batch.solved & (left <= self.goal)) | (left <= _NOTHING * self.goal)
+            converged = (batch.solved & (left <= self.goal)) | (left <= NOTHING * self.goal)
             optimistic_F = F - _SAFETY * left
             behind = batch.solved & (optimistic_F > lowest + self.goal)
             self.converged.extend(float(value) for value in F[converged])
