@@ -65,7 +65,7 @@ def test_repeated_names(tmp_path):
     data = cells()
     data.var_names = ["a", "b", "a", "c"]
     data.write_h5ad(tmp_path / "a.h5ad")
-    with pytest.warns(UserWarning, match="1 features repeat"):
+    with pytest.warns(UserWarning, match="1 features have the name of another"):
         assert open_table(tmp_path / "a.h5ad").features == ["a", "b", "a.1", "c"]
 
 
@@ -97,13 +97,15 @@ def test_samples_that_a_modality_lacks(tmp_path):
     table = open_table(tmp_path / "a.h5mu")
     expected = pd.concat([rna.to_df(), protein.to_df()], axis=1).loc[both.obs_names]
     np.testing.assert_array_equal(table.matrix, expected)
-    assert tuple(map(str, table.notes)) == ("4 of 6 samples are not in every modality: missing there",)
+    assert tuple(map(str, table.notes)) == (
+        "4 of 6 samples are not in every modality, and have missing values there",
+    )
     rna.X = sparse.csr_matrix(rna.X)
     pair(rna, protein).write(tmp_path / "b.h5mu")
     table = open_table(tmp_path / "b.h5mu")
     np.testing.assert_array_equal(table.matrix.toarray(), expected.dropna())
     assert table.frame["row name"].tolist() == list(expected.dropna().index)
-    assert "4 of 6 samples are not in every modality and were left out" in str(table.notes[0])
+    assert "4 of 6 samples are not in every modality and are left out" in str(table.notes[0])
 
 
 def test_a_layer_of_one_modality(tmp_path):
@@ -112,12 +114,12 @@ def test_a_layer_of_one_modality(tmp_path):
     pair(rna, protein).write(tmp_path / "a.h5mu")
     table = open_table(tmp_path / "a.h5mu", layer="log")
     np.testing.assert_array_equal(table.matrix, np.hstack([np.log1p(rna.X), protein.X]))
-    assert tuple(map(str, table.notes)) == ("without a layer 'log', so X was taken: protein",)
+    assert tuple(map(str, table.notes)) == ("X is used for modalities without a layer 'log': protein",)
     with pytest.raises(ValueError, match="no layer 'counts'; there are log"):
         open_table(tmp_path / "a.h5mu", layer="counts")
 
 
-def test_what_is_no_such_file(tmp_path, monkeypatch):
+def test_other_files_are_refused(tmp_path, monkeypatch):
     (tmp_path / "a.h5ad").write_text("no")
     with h5py.File(tmp_path / "b.h5ad", "w") as file:
         file["numbers"] = [1, 2]

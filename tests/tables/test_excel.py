@@ -122,7 +122,7 @@ def test_no_workbook(tmp_path, monkeypatch):
         read_table(tmp_path / "a.xlsx")
     with pytest.raises(ValueError, match="an empty sheet"):
         read_table(saved(tmp_path, []))
-    with pytest.raises(ValueError, match="no samples below the header; one a row"):
+    with pytest.raises(ValueError, match="no samples below the header; one per row"):
         read_table(saved(tmp_path, [["a", "b"]]))
     with pytest.raises(ValueError, match="row 3 has 3 cells, but the header has 2"):
         read_table(saved(tmp_path, [["a", "b"], [1, 2], [3, 4, 5]]))

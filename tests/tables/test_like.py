@@ -47,7 +47,7 @@ def test_columns_are_those_of_the_study(order, study, read):
     ],
     ids=["columns", "level", "names", "labels", "other-labels", "class"],
 )
-def test_refusals(change, parameters, message, study, read):
+def test_invalid_input(change, parameters, message, study, read):
     with pytest.raises(TableError) as caught:
         read(change(NEW), like=study, **parameters)
     assert message in str(caught.value)

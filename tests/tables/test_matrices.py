@@ -40,11 +40,11 @@ def test_ten_x_folders(prefix, features, zipped, tmp_path):
         assert tuple(map(str, table.notes)) == ()
 
 
-def test_names_tell_which_way_round(tmp_path):
+def test_names_determine_the_layout(tmp_path):
     folder = ten_x(tmp_path, matrix=COUNTS.T)
     np.testing.assert_array_equal(open_table(folder).matrix.toarray(), COUNTS.toarray())
     (folder / "barcodes.tsv").write_text("A\nB\n")
-    with pytest.raises(ValueError, match="matrix is 5 × 3, but beside it are names of 3 features, 2"):
+    with pytest.raises(ValueError, match="matrix is 5 × 3, but there are names of 3 features, 2"):
         open_table(folder)
 
 
@@ -55,7 +55,7 @@ def test_a_matrix_alone(tmp_path):
     np.testing.assert_array_equal(table.matrix.toarray(), COUNTS.toarray())
     assert table.features == ["feature 1", "feature 2", "feature 3"]
     assert table.frame.shape == (5, 0)
-    assert "rows count as samples" in str(table.notes[0])
+    assert "rows are read as samples" in str(table.notes[0])
     assert open_table(path, layout="features").matrix.shape == (3, 5)
     io.mmwrite(path, COUNTS.toarray())
     assert isinstance(open_table(path).matrix, np.ndarray)
@@ -87,7 +87,7 @@ def test_what_scipy_saves(form, kind, tmp_path):
     np.testing.assert_array_equal(turned.matrix.toarray(), COUNTS.toarray().T)
 
 
-def test_what_stands_beside_the_matrix(tmp_path):
+def test_arrays_with_the_matrix(tmp_path):
     np.savez(
         tmp_path / "a.npz",
         X=COUNTS.toarray().astype(np.float32),

@@ -50,7 +50,7 @@ def test_values_and_samples(name, tmp_path):
     assert seen
 
 
-def test_columns_asked_for_stay_as_written(tmp_path):
+def test_requested_columns_stay_as_written(tmp_path):
     table = open_table(series(tmp_path), text=["age"])
     assert table.frame["age"].tolist() == ["57", None, "61.5"]
 

@@ -76,7 +76,7 @@ def test_row_names_without_a_header(header, tmp_path):
     assert table["b"].tolist() == [2.0, 4.0]
 
 
-def test_columns_asked_for_stay_as_written(tmp_path):
+def test_requested_columns_stay_as_written(tmp_path):
     path = written(tmp_path, "a.csv", "id,g,label\n007,1,1\n010,2,0\n")
     table = read_table(path, text=["id", "label", "not there"])
     assert table["id"].tolist() == ["007", "010"]
@@ -123,11 +123,11 @@ def test_missing_cells(tmp_path):
 
 def test_repeated_names_are_numbered_with_a_warning(tmp_path):
     path = written(tmp_path, "a.csv", "TP53,g,TP53,TP53.1,TP53\n1,2,3,4,5\n")
-    with pytest.warns(UserWarning, match=r"2 columns repeat .* \(TP53.2, TP53.3\)"):
+    with pytest.warns(UserWarning, match=r"2 columns have the name .* \(TP53.2, TP53.3\)"):
         table = read_table(path)
     assert table.columns.tolist() == ["TP53", "g", "TP53.2", "TP53.1", "TP53.3"]
     assert table.iloc[0].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
-    with pytest.raises(ValueError, match="two columns are called 'TP53'"):
+    with pytest.raises(ValueError, match="two columns are named 'TP53'"):
         read_table(path, text=["TP53"])
 
 
@@ -158,9 +158,9 @@ def test_progress_reaches_the_end(tmp_path):
         ("a.csv", "a,,c\n1,2,3\n", "column 2 has no name"),
         ("a.csv", 'a,b\n1,"2\n', "line 2: unexpected end of data"),
         ("a.xlsx", "a,b\n1,2\n", "not an Excel workbook"),
-        ("table", "a,b\n1,2\n", "has to end in .csv"),
+        ("table", "a,b\n1,2\n", "a name that ends in .csv"),
         ("a.parquet", "a,b\n1,2\n", "not a Parquet file"),
-        ("a.parquet.gz", "a,b\n1,2\n", "has to end in .csv"),
+        ("a.parquet.gz", "a,b\n1,2\n", "a name that ends in .csv"),
     ],
 )
 def test_no_table(name, text, message, tmp_path):
@@ -177,7 +177,7 @@ def test_bytes_that_are_no_text(data, tmp_path):
         read_table(tmp_path / "a.csv")
 
 
-def test_gzip_that_is_none_or_broken_off(tmp_path):
+def test_invalid_and_incomplete_gzip(tmp_path):
     (tmp_path / "a.csv.gz").write_text("a,b\n1,2\n")
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 10000)
     (tmp_path / "b.csv.gz").write_bytes(whole[: len(whole) // 2])
@@ -215,7 +215,7 @@ def test_an_index_in_parquet_is_the_first_column(index, names, first, tmp_path):
     assert found["h"].tolist() == [4.0, 5.0, 6.0]
 
 
-def test_what_is_a_number(tmp_path):
+def test_numbers(tmp_path):
     for cell in ("1", "-1.5", "+.5", "3.", "1e-5", " 2 ", "inf", "-Infinity"):
         assert is_number(cell) and np.isfinite(float(cell)) == ("nf" not in cell)
     assert not any(map(is_number, ["", "x", "1_000", "1,5", "0x10", "1 2", "--1", "nan", "e5"]))

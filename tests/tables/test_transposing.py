@@ -24,7 +24,7 @@ def opened(table, folder, layout="auto", text=(), **options):
 
 
 @pytest.mark.parametrize("names", [PROBES, SYMBOLS], ids=["probes", "symbols"])
-def test_features_in_rows_are_turned_round(names, tmp_path):
+def test_features_in_rows_are_transposed(names, tmp_path):
     table = values(names, SAMPLES)
     found = opened(table, tmp_path)
     assert found.frame.columns.tolist() == ["row name", *names]
@@ -32,7 +32,7 @@ def test_features_in_rows_are_turned_round(names, tmp_path):
     np.testing.assert_array_equal(found.frame[names], table.T)
     assert found.frame.index.name == "column"
     assert found.frame.index.tolist() == list(range(2, 11))
-    assert str(found.notes[0]).startswith("features in rows: turned round to 9 samples")
+    assert str(found.notes[0]).startswith("features in rows: transposed to 9 samples")
     same = opened(table, tmp_path, layout="samples")
     assert same.frame.columns.tolist() == ["row name", *SAMPLES]
     assert tuple(map(str, same.notes)) == ()
@@ -62,16 +62,16 @@ def clinical(first):
         values(PROBES, SAMPLES).reset_index(drop=True),
     ],
 )
-def test_in_doubt_rows_are_samples(table, tmp_path):
+def test_uncertain_rows_are_samples(table, tmp_path):
     found = opened(table, tmp_path)
     assert len(found.frame) == len(table)
     assert found.frame.index.name == "line"
-    assert not any("turned round to" in str(note) for note in found.notes)
+    assert not any("transposed to" in str(note) for note in found.notes)
     if "essential" in table:
-        assert "layout='features' turns the table round" in str(found.notes[0])
+        assert "layout='features' transposes the table" in str(found.notes[0])
 
 
-def test_names_the_user_asks_for_decide(tmp_path):
+def test_requested_names_determine_the_layout(tmp_path):
     table = values(PROBES, [*SAMPLES[:-1], "status"])
     assert len(opened(table, tmp_path, text=["status"]).frame) == 40
     patients = values([f"P{j}" for j in range(20)] + ["status"], SAMPLES)
@@ -81,7 +81,7 @@ def test_names_the_user_asks_for_decide(tmp_path):
     assert found.frame["status"].tolist() == ["0.0", "1.0"] * 4 + ["1.0"]  # as written
 
 
-def test_told_to_turn(tmp_path):
+def test_requested_layout(tmp_path):
     table = values([f"P{j}" for j in range(4)], list("abc"))
     found = opened(table, tmp_path, layout="features")
     assert found.frame.set_index("row name").columns.tolist() == ["P0", "P1", "P2", "P3"]
@@ -131,17 +131,17 @@ def test_stray_text_stays_in_its_feature(tmp_path):
 
 def test_probes_of_one_gene_and_of_none(tmp_path):
     table = values([*SYMBOLS, "TP53", None], SAMPLES)
-    with pytest.warns(UserWarning, match=r"1 rows repeat the name of another .*TP53\.1"):
+    with pytest.warns(UserWarning, match=r"1 rows have the name of another .*TP53\.1"):
         found = opened(table, tmp_path)
     assert found.frame.columns.tolist() == ["row name", *SYMBOLS, "TP53.1", "line 23"]
-    assert str(found.notes[1]) == "features without a name are called by their place: line 23"
+    assert str(found.notes[1]) == "features without a name are named by their place: line 23"
 
 
 def test_too_much_text(tmp_path, monkeypatch):
     monkeypatch.setattr("superfactor.tables.grids.rows._KEPT_CELLS", 30)
     table = values(PROBES, SAMPLES).astype(object)
     table.iloc[3:9, 2] = "?"
-    with pytest.raises(ValueError, match="text in too many of them"):
+    with pytest.raises(ValueError, match="too many of them contain text"):
         opened(table, tmp_path)
     assert opened(table, tmp_path, layout="samples").frame["GSM2"].tolist()[3] == "?"
 

@@ -44,7 +44,7 @@ def test_commas_between_cells_are_never_decimal(tmp_path):
     ids=["point-later", "comma-later", "tabs"],
 )  # fmt: skip
 def test_both_are_refused_with_both_places(text, place, tmp_path):
-    with pytest.raises(ValueError, match="write all numbers one way") as caught:
+    with pytest.raises(ValueError, match="write all numbers in the same way") as caught:
         read_table(written(tmp_path, "a.txt", text))
     assert place in str(caught.value)
 
@@ -70,9 +70,7 @@ def test_three_digits_after_a_comma_may_be_thousands(tmp_path):
     # After semicolons a comma is a decimal one, but it is said.
     table = open_table(written(tmp_path, "a.csv", text.replace("\t", ";")))
     assert table.frame["a"].tolist() == [1.234, 12.345]
-    assert tuple(map(str, table.notes)) == (
-        "commas were taken for decimal ones: line 2, column 'a': '1,234'",
-    )
+    assert tuple(map(str, table.notes)) == ("commas are read as decimal commas: line 2, column 'a': '1,234'",)
 
 
 @pytest.mark.parametrize(

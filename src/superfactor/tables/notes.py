@@ -87,10 +87,10 @@ class TableError(ValueError):
     --------
     >>> from superfactor.tables import TableError, open_table
     >>> try:
-    ...     open_table("cohort.sav")
+    ...     open_table("cohort.ods")
     ... except TableError as error:
     ...     print(error.kind, "|", error)
-    file | cohort.sav: .sav is not read; in Python: pandas.read_spss('cohort.sav').to_parquet('table.parquet')
+    file | cohort.ods: .ods is not supported; open it in LibreOffice and save it as .xlsx or .csv
     """
 
     kind = "table"

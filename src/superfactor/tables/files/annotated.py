@@ -1,6 +1,6 @@
-"""AnnData and MuData files: samples × features in ``.h5ad``, several such side by side in ``.h5mu``.
+"""AnnData and MuData files: samples × features in ``.h5ad``, several modalities in ``.h5mu``.
 
-Only what is asked for is read: one matrix of perhaps ten, the names, and what is known of the samples.
+Only the requested matrix, the names and the data about the samples are read.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ RAW = "raw"
 
 
 def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -> TableFile:
-    """The samples of a file; see `superfactor.tables.open_table`."""
+    """Return the samples of a file; see `superfactor.tables.open_table`."""
     if layout == "features":
         raise FileError(f"{path}: in this format rows are always samples; leave the layout out")
     try:
         import anndata  # noqa: F401
         import h5py
     except ImportError:
-        raise FileError(f"{path}: reading it needs anndata: pip install 'superfactor[anndata]'") from None
+        raise FileError(f"{path}: reading it requires anndata: pip install 'superfactor[anndata]'") from None
     with open(path, "rb"):
-        pass  # what cannot be opened is an OSError that says so, unlike h5py's own
+        pass  # raises an OSError with a clear message, unlike h5py
     try:
         with h5py.File(path) as file, warnings.catch_warnings():
-            # Old ways of writing are read all the same; their owners cannot change them now.
+            # Files in old formats are read without warnings.
             warnings.simplefilter("ignore", category=FutureWarning)
             several = "mod" in file
             return _several(path, file, layer, text) if several else _one(path, file, layer, text)
@@ -50,7 +50,7 @@ def read(path: Path, *, layout: str, layer: str | None, text: Collection[str]) -
 
 @dataclass
 class _Modality:
-    """One AnnData: names of samples and features, values (n, p), what is known of the samples."""
+    """One AnnData: names of samples and features, values (n, p), and data about the samples."""
 
     samples: list[str]
     features: list[str]
@@ -67,9 +67,9 @@ def _one(path: Path, file: Any, layer: str | None, text: Collection[str]) -> Tab
 
 
 def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) -> TableFile:
-    """Modalities side by side; samples that one of them lacks are NaN there, or left out if sparse."""
+    """Join modalities; samples missing in one of them are NaN there, or left out if sparse."""
     if int(file.attrs.get("axis", 0)) != 0:
-        raise FileError(f"{path}: its parts share features, not samples; write one part as .h5ad")
+        raise FileError(f"{path}: its modalities share features, not samples; write one of them as .h5ad")
     order = file["mod"].attrs.get("mod-order", list(file["mod"]))
     groups = {str(name): file["mod"][name] for name in order}
     notes: list[Note] = []
@@ -80,7 +80,9 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
             raise FileError(_no_layer(path, layer, sorted(every)))
         if len(having) < len(groups):
             others = [name for name in groups if name not in having]
-            notes.append(note("layer", f"without a layer {layer!r}, so X was taken: {some(others, 5)}"))
+            notes.append(
+                note("layer", f"X is used for modalities without a layer {layer!r}: {some(others, 5)}")
+            )
     parts = {
         name: _modality(path, group, layer if layer in _layers(group) else None)
         for name, group in groups.items()
@@ -89,7 +91,7 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     obs.index = obs.index.map(str)
     if not obs.index.is_unique:
         twice = obs.index[obs.index.duplicated()][0]
-        raise FileError(f"{path}: two samples are called {twice!r}; rename one, then write it again")
+        raise FileError(f"{path}: two samples are named {twice!r}; rename one, then write it again")
     samples, lost = _whose(list(obs.index), parts)
     notes += lost
     values = [_at(part, samples) for part in parts.values()]
@@ -99,30 +101,30 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     columns = _columns(obs.loc[samples])
     for name, part in parts.items():
         for column, cells in part.obs.reindex(samples).items():
-            # The names that MuData itself gives them where it pulls them together.
+            # The names that MuData uses for joined columns.
             columns.setdefault(f"{name}:{column}", cells)
     frame = about_samples(len(samples), columns, text, samples)
     return TableFile(frame, matrix, _names_of(path, parts), blocks, tuple(notes))
 
 
 def _whose(samples: list[str], parts: dict[str, _Modality]) -> tuple[list[str], list[Note]]:
-    """The samples to read, and a note where some were left out."""
+    """Return the samples to read, and a note if some are missing in a modality."""
     common = set(samples).intersection(*(part.samples for part in parts.values()))
     count = len(samples)
     lacking = count - len(common)
     if not lacking:
         return samples, []
     if _any_sparse(parts):
-        # A gap in a sparse matrix would be a zero, which is a value.
-        why = "not in every modality and were left out: sparse data cannot have gaps"
+        # A missing entry of a sparse matrix would be a zero.
+        why = "not in every modality and are left out: sparse data cannot have missing values"
         samples = [sample for sample in samples if sample in common]
     else:
-        why = "not in every modality: missing there"
+        why = "not in every modality, and have missing values there"
     return samples, [note("modality", f"{lacking} of {count} samples are {why}", samples=lacking)]
 
 
 def _at(part: _Modality, samples: list[str]) -> Any:
-    """The values of these samples (n, p), NaN for those that a dense part does not have."""
+    """Return the values of these samples (n, p), NaN for samples that a dense part lacks."""
     if samples == part.samples:
         return part.values
     place = {name: row for row, name in enumerate(part.samples)}
@@ -139,7 +141,7 @@ def _any_sparse(parts: dict[str, _Modality]) -> bool:
 
 
 def _names_of(path: Path, parts: dict[str, _Modality]) -> list[str]:
-    """Features of all parts; a name that two of them have gets that of its part in front."""
+    """Return the features of all parts; a name in two parts gets the name of its part as prefix."""
     each = {name: list(dict.fromkeys(part.features)) for name, part in parts.items()}
     called = {name: dict(zip(each[name], own, strict=True)) for name, own in distinct_names(each).items()}
     names = [called[name][feature] for name, part in parts.items() for feature in part.features]
@@ -147,7 +149,7 @@ def _names_of(path: Path, parts: dict[str, _Modality]) -> list[str]:
 
 
 def _modality(path: Path, group: Any, layer: str | None) -> _Modality:
-    """One AnnData, with the values of a layer that it has."""
+    """Read one AnnData with the values of a layer."""
     source = group[RAW] if layer == RAW else group
     obs, var = _element(group["obs"]), _element(source["var"])
     obs.index = obs.index.map(str)

@@ -1,4 +1,4 @@
-"""Arrays in ``.npz`` files: a sparse matrix as SciPy saves it, or a dense one, with what belongs to it."""
+"""Arrays in ``.npz`` files: a sparse matrix from SciPy or a dense one, with names and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from superfactor.tables.grids.cells import some, unique
 from superfactor.tables.grids.grid import TableFile, about_samples
 from superfactor.tables.notes import FileError, note
 
-# Arrays that name the features; the first that is there does.
+# Possible names of the array with feature names; the first match is used.
 _FEATURES = ("feature_names", "features", "vocabulary", "words", "genes", "var_names", "columns")
 _SAMPLES = ("row name", "row_names", "obs_names", "sample_names")
 _SPARSE = ("data", "indices", "indptr", "shape")
@@ -23,9 +23,9 @@ _COORDINATES = ("data", "row", "col", "shape")
 
 
 def read(path: Path, *, layout: str, text: Collection[str]) -> TableFile:
-    """The samples of a file; see `superfactor.tables.open_table`.
+    """Return the samples of a file; see `superfactor.tables.open_table`.
 
-    Arrays as long as there are samples become columns of the frame, under their own names.
+    Arrays with one entry per sample become columns of the frame, with their names.
     """
     found = _arrays(path)
     matrix, used = _matrix(path, found)
@@ -51,7 +51,7 @@ def read(path: Path, *, layout: str, text: Collection[str]) -> TableFile:
 
 
 def _arrays(path: Path) -> dict[str, Any]:
-    """All arrays of a file. No pickles: opening one may run anybody's code."""
+    """Return all arrays of a file, without pickles, because these can run code."""
     with open(path, "rb") as raw:
         if raw.read(2) not in (b"PK", b""):
             raise FileError(f"{path}: not an .npz file; write it with numpy.savez")
@@ -74,7 +74,7 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 
 def _holds_objects(path: Path, name: str) -> bool:
-    """Whether the header of an array says so; nothing behind the header is opened."""
+    """Return whether an array holds objects, from its header only."""
     with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as member:
         try:
             old = npy.read_magic(member) == (1, 0)
@@ -85,7 +85,7 @@ def _holds_objects(path: Path, name: str) -> bool:
 
 
 def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
-    """The values (samples, features), and the names of the arrays they are made of."""
+    """Return the values (samples, features), and the names of their arrays."""
     kind = _words(found["format"])[0] if "format" in found else None
     try:
         if kind == "coo" or (kind is None and set(_COORDINATES) <= set(found)):
@@ -95,7 +95,7 @@ def _matrix(path: Path, found: dict[str, Any]) -> tuple[Any, set[str]]:
             data, indices, indptr, shape = (found[name] for name in _SPARSE)
             make = sparse.csc_matrix if kind == "csc" else sparse.csr_matrix
             matrix = make((data, indices, indptr), tuple(shape))
-            matrix.check_format()  # an index out of range would be read from memory of others
+            matrix.check_format()  # indices out of range would read foreign memory
             return matrix, {*_SPARSE, "format"}
     except (KeyError, ValueError) as error:
         raise FileError(f"{path}: not a sparse matrix ({error}); scipy.sparse.save_npz writes one") from None

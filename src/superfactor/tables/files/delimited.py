@@ -1,4 +1,4 @@
-"""Delimited text: its encoding, which character separates cells, and where a line goes wrong."""
+"""Delimited text: encoding, delimiter, and errors with the line number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import DecimalComma, Rows
 from superfactor.tables.notes import FileError, Note, note
 
-# Those that may separate the cells of a file with this ending, the most likely first.
+# Possible delimiters by the ending of the file, the most likely first.
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t", ".txt": "\t,;"}
 _CELL_LIMIT = 1 << 24
 
@@ -36,15 +36,14 @@ def read_delimited(
     keep: bool = True,
     progress: Progress | None = None,
 ) -> Grid:
-    """The cells of a file, whose first line is its header."""
+    """Read the cells of a file whose first line is the header."""
 
     size = os.path.getsize(path)
 
     def read(lines: io.TextIOWrapper, raw: IO[bytes], comma_at: str | None = None) -> Grid:
         header = lines.readline()
         delimiter = max(delimiters, key=header.count)
-        # In a table with commas between its cells those inside are no decimal ones. In one with
-        # semicolons they are: that is why it has semicolons.
+        # If commas separate the cells, commas inside cells are not decimal. If semicolons do, they are.
         rows = Rows(
             path,
             "line",
@@ -56,8 +55,8 @@ def read_delimited(
             doubt=delimiter == ";",
         )
 
-        told = None if progress is None else lambda: progress(raw.tell(), size)
-        return read_lines(path, chain([header], lines), delimiter, rows, told)
+        on_line = None if progress is None else lambda: progress(raw.tell(), size)
+        return read_lines(path, chain([header], lines), delimiter, rows, on_line)
 
     try:
         grid, notes = read_text(path, read)
@@ -71,20 +70,20 @@ def read_lines(
     lines: Iterable[str],
     delimiter: str,
     rows: Rows,
-    told: Callable[[], None] | None = None,
+    on_line: Callable[[], None] | None = None,
     before: int = 0,
 ) -> Grid:
-    """The cells of lines, the first of them the header; `before` so many stand above it in the file."""
+    """Read the cells of lines, the first of which is the header, after `before` lines of the file."""
     limit = csv.field_size_limit(_CELL_LIMIT)
     try:
-        # A quoted header may run over several lines; the reader takes up where it has to.
+        # A quoted header can span several lines.
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.header(next(reader, []))
         for cells in reader:
-            if cells:  # blank lines are nothing
+            if cells:  # blank lines are ignored
                 rows.add(cells, before + reader.line_num)
-            if told is not None:
-                told()
+            if on_line is not None:
+                on_line()
     except csv.Error as error:
         raise FileError(
             f"{path}: line {before + reader.line_num}: {error}; look for a stray quotation mark"
@@ -97,16 +96,16 @@ def read_lines(
 Result = TypeVar("Result")
 
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-# A word around a byte that is no UTF-8.
+# The word around a byte that is not UTF-8.
 _WORD = re.compile(rb"[^\s,;\"]*\Z"), re.compile(rb"[^\s,;\"]*")
 
 
 def read_text(
     path: Path, read: Callable[[io.TextIOWrapper, IO[bytes]], Result]
 ) -> tuple[Result, tuple[Note, ...]]:
-    """What `read` makes of the text, and notes on its encoding."""
+    """Return the result of `read` for the text, and notes on its encoding."""
     notes: tuple[Note, ...] = ()
-    # Five bytes mean nothing in Windows-1252; in Latin-1 every byte means something.
+    # Windows-1252 does not define five bytes; Latin-1 defines all.
     encodings = [None, "cp1252", "latin-1"]
     try:
         for encoding in encodings:
@@ -122,7 +121,7 @@ def read_text(
 
 @contextmanager
 def lines_of(path: Path, encoding: str | None = None) -> Iterator[tuple[io.TextIOWrapper, IO[bytes]]]:
-    """The text of a file, and the file underneath."""
+    """Open a file as text; yield the lines and the binary file."""
     with open(path, "rb") as raw:
         data: Any = raw
         if path.suffix.lower() == ".gz":
@@ -135,11 +134,11 @@ def lines_of(path: Path, encoding: str | None = None) -> Iterator[tuple[io.TextI
 
 
 def _note(path: Path, error: UnicodeDecodeError) -> Note:
-    """What to say of text that is no UTF-8, with a word in which that shows."""
+    """Return a note on text that is not UTF-8, with an affected word."""
     part, place = error.object, error.start
     if b"\0" in part or error.encoding.startswith("utf-16"):
         raise FileError(f"{path}: not UTF-8 text (byte 0x{part[place]:02x}); save it as UTF-8") from None
     before, after = _WORD[0].search(part[:place]), _WORD[1].match(part[place:])
     word = (before[0] if before else b"") + (after[0] if after else b"")
     shown = word.decode("cp1252", errors="replace")
-    return note("encoding", f"read as Windows-1252, since it is not UTF-8: check {shown!r}")
+    return note("encoding", f"read as Windows-1252, because it is not UTF-8: check {shown!r}")

@@ -1,4 +1,4 @@
-"""Excel files: the values of one sheet as they were last saved."""
+"""Excel files: the saved values of one sheet."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from superfactor.tables.grids.rows import Rows
 from superfactor.tables.notes import FileError, Note, note
 
 Cells = list[Any]
-# Above the names of the columns there may be a title, or merged cells over groups of columns.
+# A title, or merged cells over groups of columns, can precede the names of the columns.
 _HEADER_ROWS = 4
 
 
 def read_sheet(
     path: Path, sheet: str | None, text: Collection[str], *, words: Collection[int] = (), keep: bool = True
 ) -> Grid:
-    """The cells of a sheet, by default of the first; rows without any value are nothing."""
+    """Read the cells of a sheet, by default of the first; rows without any value are ignored."""
     rows = Rows(path, "row", text, words=words, keep=keep)
-    gaps = False
+    missing = False
     with _opened(path, sheet) as (values, notes):
         filled = ((_without_end(cells), row) for row, cells in enumerate(values, start=1))
         header, start, data, skipped = _header(path, (pair for pair in filled if pair[0]))
@@ -34,9 +34,9 @@ def read_sheet(
         for cells, row in data:
             cells = cells[start:]
             cells += [None] * (len(header) - len(cells))
-            gaps = gaps or None in cells
+            missing = missing or None in cells
             rows.add([_written(cell) for cell in cells], row)
-    if gaps:
+    if missing:
         _refuse_formulas(path, sheet)
     return replace(rows.grid(), notes=(*notes, *skipped))
 
@@ -45,12 +45,12 @@ def read_sheet(
 def _opened(
     path: Path, sheet: str | None, formulas: bool = False
 ) -> Iterator[tuple[Iterator[tuple[Any, ...]], tuple[Note, ...]]]:
-    """The rows of a sheet, and a note where there are others."""
+    """Yield the rows of a sheet, and a note if there are other sheets."""
     try:
         from openpyxl import load_workbook
     except ImportError:
         raise FileError(
-            f"{path}: reading it needs openpyxl: pip install 'superfactor[excel]', or save it as .csv"
+            f"{path}: reading it requires openpyxl: pip install 'superfactor[excel]', or save it as .csv"
         ) from None
     with open(path, "rb") as raw:
         try:
@@ -62,13 +62,13 @@ def _opened(
         names = [page.title for page in book.worksheets]
         if sheet is None:
             chosen = names[0]
-        else:  # as Excel itself, which has no two sheets that differ in case only
+        else:  # case is ignored, as in Excel
             alike = [name for name in names if name.casefold() == sheet.strip().casefold()]
             if not alike:
                 raise FileError(f"{path}: there is no sheet {sheet!r}; there are {some(names, 8)}")
             chosen = alike[0]
         page = book[chosen]
-        page.reset_dimensions()  # what other programs write about the size is often wrong
+        page.reset_dimensions()  # the stored size is often wrong
         others = [name for name in names if name != chosen]
         found = note("sheet", f"sheet {chosen!r} was read, not {some(others, 5)}", sheet=chosen)
         try:
@@ -80,17 +80,17 @@ def _opened(
 def _header(
     path: Path, rows: Iterator[tuple[Cells, int]]
 ) -> tuple[Cells, int, Iterator[tuple[Cells, int]], tuple[Note, ...]]:
-    """The names of the columns, where the first of them stands, the rows below, and a note.
+    """Return the names of the columns, the position of the first one, the rows below, and a note.
 
-    A header of several rows is one where names are missing that a row of words below has: that row then
-    names the columns, and where it is empty the one above it.
+    A header has several rows if names are missing and a row of words below has them. Then the lowest row
+    names the columns; if a cell is empty, the row above does.
     """
     top = list(islice(rows, _HEADER_ROWS))
     if not top:
-        raise FileError(f"{path}: an empty sheet; name another one")
+        raise FileError(f"{path}: an empty sheet; select another one")
     width = max(len(cells) for cells, _ in top)
     padded = [cells + [None] * (width - len(cells)) for cells, _ in top]
-    # A table may begin further right.
+    # The table can start in a later column.
     start = next(column for column in range(width) if any(cells[column] is not None for cells in padded))
     last, header = 0, padded[0]
     while last + 2 < len(padded):
@@ -100,13 +100,13 @@ def _header(
         if not words or None not in header[start + 1 :] or merged.count(None) >= header.count(None):
             break
         last, header = last + 1, merged
-    title = note("header", f"the header has {last + 1} rows; columns are called by the last")
+    title = note("header", f"the header has {last + 1} rows; the last one names the columns")
     rest = chain(top[last + 1 :], rows)
     return _without_end(header)[start:], start, rest, (title,) if last else ()
 
 
 def _refuse_formulas(path: Path, sheet: str | None) -> None:
-    """A formula that no program has computed looks like an empty cell."""
+    """Raise an error if a formula has no saved value, because it looks like an empty cell."""
     with _opened(path, sheet) as (values, _), _opened(path, sheet, formulas=True) as (written, _):
         for row, (saved, source) in enumerate(zip(values, written, strict=False), start=1):
             for column, (value, cell) in enumerate(zip(saved, source, strict=False), start=1):
@@ -120,7 +120,7 @@ def _refuse_formulas(path: Path, sheet: str | None) -> None:
 
 
 def _without_end(row: Iterable[Any]) -> Cells:
-    """The cells up to the last one with a value."""
+    """Return the cells up to the last one with a value."""
     cells = [*row]
     while cells and (cells[-1] is None or cells[-1] == ""):
         cells.pop()
@@ -128,7 +128,7 @@ def _without_end(row: Iterable[Any]) -> Cells:
 
 
 def _written(cell: Any) -> str:
-    """A cell as text; numbers with all their digits, so that they are the same when read."""
+    """Return a cell as text; numbers keep all digits."""
     if cell is None:
         return ""
     if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():

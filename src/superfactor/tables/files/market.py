@@ -1,7 +1,7 @@
-"""MatrixMarket files, and the folders of 10x Genomics in which names stand beside the matrix.
+"""MatrixMarket files, and folders of 10x Genomics with a matrix and files of names.
 
-Such a folder has ``matrix.mtx``, features in rows, with ``features.tsv`` (earlier ``genes.tsv``) and
-``barcodes.tsv``, each perhaps with ``.gz``, and with whatever stands before ``matrix`` in the name.
+Such a folder has ``matrix.mtx``, with features in rows, ``features.tsv`` (earlier ``genes.tsv``) and
+``barcodes.tsv``, each possibly with ``.gz``, and with a common prefix.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _SYMBOL = 1
 
 
 def read(path: Path, *, layout: str) -> TableFile:
-    """The samples of a file or folder; see `superfactor.tables.open_table`."""
+    """Return the samples of a file or folder; see `superfactor.tables.open_table`."""
     from scipy.io import mmread
 
     file = _matrix_in(path) if path.is_dir() else path
     stem = file.name[: file.name.lower().rfind("matrix.mtx")] if "matrix.mtx" in file.name.lower() else ""
     rows_of_features, cells = _beside(file, stem, _FEATURES), _beside(file, stem, _BARCODES)
     with open(file, "rb"):
-        pass  # what cannot be opened is an OSError that names it
+        pass  # raises an OSError with the name of the file
     try:
         matrix = mmread(file, spmatrix=False)
     except (ValueError, EOFError, OverflowError, gzip.BadGzipFile, zlib.error) as error:
@@ -43,8 +43,8 @@ def read(path: Path, *, layout: str) -> TableFile:
     if _turn(file, matrix.shape, features, samples, layout):
         matrix = matrix.T
     elif layout == "auto" and features is None and samples is None:
-        said = "no names beside the matrix: rows count as samples ("
-        notes = (note("layout", said, Setting("layout", "features"), " turns it round)"),)
+        line = "no files of names: rows are read as samples ("
+        notes = (note("layout", line, Setting("layout", "features"), " transposes it)"),)
     n, p = matrix.shape
     if sparse.issparse(matrix):
         matrix = sparse.csr_matrix(matrix, dtype=np.float64)
@@ -59,7 +59,7 @@ def read(path: Path, *, layout: str) -> TableFile:
 def _turn(
     file: Path, shape: tuple[int, int], features: list[str] | None, samples: list[str] | None, layout: str
 ) -> bool:
-    """Are the rows features? As the format of 10x has it, unless names fit the other way only."""
+    """Return whether rows are features: as in the format of 10x, unless names only fit otherwise."""
     here = [None if names is None else len(names) for names in (features, samples)]
     fits = [
         all(known in (None, size) for known, size in zip(here, sizes, strict=True))
@@ -71,8 +71,8 @@ def _turn(
             f"{size} {name}" for size, name in zip(here, ("features", "barcodes"), strict=True) if size
         )
         raise FileError(
-            f"{file}: the matrix is {shape[0]} × {shape[1]}, but beside it are names of {what}; are all "
-            "files of one run?"
+            f"{file}: the matrix is {shape[0]} × {shape[1]}, but there are names of {what}; check that all "
+            "files are from the same run"
         )
     return turned
 
@@ -80,14 +80,16 @@ def _turn(
 def _matrix_in(folder: Path) -> Path:
     found = [path for ending in ("matrix.mtx", "matrix.mtx.gz") for path in sorted(folder.glob(f"*{ending}"))]
     if not found:
-        raise FileError(f"{folder}: a folder without matrix.mtx or matrix.mtx.gz; name a file")
+        raise FileError(
+            f"{folder}: a folder without matrix.mtx or matrix.mtx.gz; the name of a file is required"
+        )
     if len(found) > 1:
-        raise FileError(f"{folder}: several matrices ({found[0].name}, {found[1].name}); name one of them")
+        raise FileError(f"{folder}: several matrices ({found[0].name}, {found[1].name}); select one of them")
     return found[0]
 
 
 def _beside(file: Path, stem: str, names: tuple[str, ...]) -> list[list[str]] | None:
-    """The rows of the first of these files that stands beside the matrix."""
+    """Return the rows of the first of these files in the folder of the matrix."""
     for name in names:
         for ending in ("", ".gz"):
             path = file.with_name(f"{stem}{name}{ending}")
@@ -98,5 +100,5 @@ def _beside(file: Path, stem: str, names: tuple[str, ...]) -> list[list[str]] | 
 
 
 def _symbols(rows: list[list[str]]) -> list[str]:
-    """Gene symbols, in the second column; identifiers where there is none."""
+    """Return gene symbols, from the second column, or identifiers if there is no symbol."""
     return [row[_SYMBOL] if len(row) > _SYMBOL and row[_SYMBOL].strip() else row[0] for row in rows]

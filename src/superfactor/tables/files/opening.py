@@ -1,4 +1,4 @@
-"""Which reader is for which file, which way round its table is, and how to convert what is not read."""
+"""Choose the reader of a file and the layout of its table, and advise how to convert other formats."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def open_table(
     text: Collection[str] = (),
     progress: Progress | None = None,
 ) -> TableFile:
-    """Read the samples of a file, whatever its format and whichever way round it is.
+    """Read the samples of a file in any supported format and layout.
 
     Parameters
     ----------
     path : a file or folder
         Tables: delimited text (``.csv``, ``.tsv``, ``.tab``, ``.txt``, each also with ``.gz``), a series
-        matrix of GEO, ``.parquet``, ``.xlsx``. Features apart from the rest: ``.h5ad``, ``.h5mu``,
+        matrix of GEO, ``.parquet``, ``.xlsx``. Formats with a separate feature matrix: ``.h5ad``, ``.h5mu``,
         ``.npz``, ``.mtx`` or a folder of 10x Genomics with ``matrix.mtx``, ``barcodes.tsv`` and
         ``features.tsv``.
     layout : "auto", "samples" or "features"
-        What the rows of a table are. "auto" takes them for features only where that is sure: the first
-        column holds names of genes or probes, each once, all others numbers or what is known of genes.
+        The meaning of rows. "auto" reads rows as features only if this is certain: the first column has
+        distinct names of genes or probes, and all others are numbers or annotations of genes.
     sheet : str, optional
-        Of an Excel file; by default its first.
+        The sheet of an Excel file; by default the first.
     layer : str, optional
-        Of an ``.h5ad`` or ``.h5mu`` file instead of X; "raw" for the raw values.
-    text : names of columns to keep as they are written
-        Identifiers like ``007``. Names the file does not have are ignored.
+        The layer of an ``.h5ad`` or ``.h5mu`` file to use instead of X; "raw" for the raw values.
+    text : names of columns to keep as written
+        Identifiers like ``007``. Names that the file does not have are ignored.
     progress : callable(done, total), optional
-        Called now and then with bytes, for delimited text.
+        Called repeatedly with bytes, for delimited text.
 
     Returns
     -------
@@ -63,7 +63,8 @@ def open_table(
     OSError
         The file cannot be opened.
     TableError
-        A ValueError: it is of no such kind; the message says where it goes wrong, or how to convert it.
+        A ValueError: the format is not supported or the file has an error; the message has the place or
+        advice.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def open_table(
     >>> table.frame.to_numpy().tolist()
     [['GSM1', 'tumour', 7.5, 6.0], ['GSM2', 'normal', 8.0, 5.5]]
     >>> print(table.notes[0])
-    features in rows: turned round to 2 samples with 3 columns (layout='samples' leaves it as it is)
+    features in rows: transposed to 2 samples with 3 columns (layout='samples' keeps the table)
     """
     path = Path(path)
     if layout not in LAYOUTS:
@@ -86,7 +87,7 @@ def open_table(
         raise FileError(f"{path}: only Excel files have a sheet ({sheet!r}); leave it out")
     if layer is not None and kind not in ANNOTATED:
         raise FileError(f"{path}: only .h5ad and .h5mu files have a layer ({layer!r}); leave it out")
-    # These import SciPy's sparse matrices, for which most tables need not wait.
+    # Imported here, because they import SciPy's sparse matrices.
     if kind in ANNOTATED:
         from superfactor.tables.files import annotated
 
@@ -116,14 +117,14 @@ def open_table(
 def _table(
     path: Path, read: Callable[[Collection[int]], Grid], layout: str, text: Collection[str]
 ) -> TableFile:
-    """The table that `read` gives, told which columns are text, with its samples in rows."""
+    """Return the table with samples in rows; `read` gets the positions of text columns."""
     # Names of features are text even if they look like numbers.
     grid = read([0] if layout == "features" else [])
     if layout == "features" or (layout == "auto" and has_features_in_rows(grid, text)):
         table, notes = turned(path, grid)
         return TableFile(table, notes=(*grid.notes, *notes))
     if grid.stray:
-        # Text further down in columns that began with numbers: once more, knowing which they are.
+        # Some columns begin with numbers but contain text: read again with these as text.
         grid = read(grid.stray)
     notes = perhaps(grid) if layout == "auto" else ()
     return TableFile(grid.samples(), notes=(*grid.notes, *notes))
@@ -132,34 +133,33 @@ def _table(
 def read_table(
     path: str | Path, *, text: Collection[str] = (), progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Read a table with a header, one sample a row.
+    """Read a table with a header and one sample per row.
 
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, the delimiter taken from the header, and each of them
-        also with ``.gz``; ``.parquet`` or ``.xlsx`` (its first sheet).
-    text : names of columns to keep as they are written
-        Identifiers like ``007``. Names the table does not have are ignored.
+        ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, each also with ``.gz``, with the delimiter detected from the
+        header; ``.parquet`` or ``.xlsx`` (its first sheet).
+    text : names of columns to keep as written
+        Identifiers like ``007``. Names that the table does not have are ignored.
     progress : callable(done, total), optional
-        Called now and then with bytes.
+        Called repeatedly with bytes.
 
     Returns
     -------
     table : DataFrame of shape (n_samples, n_columns)
-        Numeric columns are float64, with NaN where a cell is empty or says NA; every other column
-        is text, with None there. The index says where a sample stands in the file: its ``line``, or
-        its ``row`` counted from 1 in a Parquet or Excel file. A first column without a name, as R and pandas
-        write their row names, is called ``row name`` and is text; so are ``samples`` and ``type``
-        where a table begins with them, as those of CuMiDa do. A name that occurs again is numbered,
-        ``TP53``, ``TP53.1``, with a warning.
+        Numeric columns are float64, with NaN for empty cells and NA; other columns are text, with None for
+        these. The index is the place of a sample in the file: its ``line``, or its ``row``, from 1, in a
+        Parquet or Excel file. A first column without a name (row names of R and pandas) is named ``row name``
+        and is text. The first columns ``samples`` and ``type`` of CuMiDa tables are text, too. Repeated names
+        are numbered, ``TP53``, ``TP53.1``, with a warning.
 
     Raises
     ------
     OSError
         The file cannot be opened.
     TableError
-        A ValueError: it is no table of these kinds; the message says where it goes wrong.
+        A ValueError: the format is not supported or the file has an error; the message has the place.
 
     Examples
     --------
@@ -172,14 +172,14 @@ def read_table(
     """
     table = open_table(path, layout="samples", text=text, progress=progress)
     if table.matrix is not None:
-        raise FileError(f"{path}: no plain table; superfactor.tables.open_table reads it")
+        raise FileError(f"{path}: not a plain table; superfactor.tables.open_table reads it")
     for note in table.notes:
         warnings.warn(f"{path}: {note}", UserWarning, stacklevel=2)
     return table.frame
 
 
 def _kind(path: Path) -> str:
-    """The last ending in lower case, that of the text inside for ``.gz``."""
+    """Return the last ending in lower case, without ``.gz``."""
     if path.is_dir():
         return MARKET
     endings = [ending.lower() for ending in path.suffixes]
@@ -230,21 +230,21 @@ _HOW = {
     ".hdf5": "in Python: anndata.AnnData(X, obs=labels).write_h5ad('table.h5ad')",
     ".loom": "in Python: anndata.io.read_loom('{file}').write_h5ad('cells.h5ad')",
     ".zarr": "in Python: anndata.read_zarr('{file}').write_h5ad('cells.h5ad')",
-    ".gct": "delete its first two lines and call it .tsv",
-    ".soft": "take the file of the series that ends in _series_matrix.txt.gz",
+    ".gct": "delete its first two lines and rename it to .tsv",
+    ".soft": "use the file of the series that ends in _series_matrix.txt.gz",
     ".cel": "normalise raw arrays first, for example with oligo::rma in R, and write the result as CSV",
     ".arff": "in R: write.csv(foreign::read.arff('{file}'), 'table.csv', row.names=FALSE)",
 }
 
 
 def refuse(path: Path) -> FileError:
-    """The error for a file that is of none of the kinds that are read."""
+    """Return the error for a file in an unsupported format."""
     endings = [ending.lower() for ending in path.suffixes]
     packed = endings[-1:] == [".gz"]
     if endings[-2:] == [".tar", ".gz"]:
-        return FileError(f"{path}: {endings[-2]}{endings[-1]} is not read; {_UNPACK}")
+        return FileError(f"{path}: {endings[-2]}{endings[-1]} is not supported; {_UNPACK}")
     kind = next(iter(endings[-2:-1] if packed else endings[-1:]), "")
     how = _HOW.get(kind)
     if how is None:
-        return FileError(f"{path}: the name has to end in {READ}")
-    return FileError(f"{path}: {kind} is not read; {how.format(file=path.name)}")
+        return FileError(f"{path}: a name that ends in {READ} is required")
+    return FileError(f"{path}: {kind} is not supported; {how.format(file=path.name)}")

@@ -1,4 +1,4 @@
-"""Parquet files, with the index that pandas may have written into them."""
+"""Parquet files, including an index written by pandas."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _NAMELESS = re.compile(r"__index_level_(\d+)__")
 
 
 def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = ()) -> Grid:
-    """The columns of a file, those of its index first."""
+    """Read the columns of a file, those of the index first."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise FileError(
-            f"{path}: reading it needs pyarrow: pip install 'superfactor[cli]', or save it as .csv"
+            f"{path}: reading it requires pyarrow: pip install 'superfactor[cli]', or save it as .csv"
         ) from None
     try:
         with open(path, "rb") as raw:
-            # Column by column on one thread: threads and data sets cost more than tiny columns do.
+            # One thread: for small columns, threads cost more than they save.
             table = parquet.ParquetFile(raw).read(use_threads=False)
     except pa.ArrowException as error:
         raise FileError(
             f"{path}: not a Parquet file ({str(error).splitlines()[0]}); write it again, or as CSV"
         ) from None
     if not table.num_rows or not table.num_columns:
-        raise FileError(f"{path}: no samples; a row for each is required")
+        raise FileError(f"{path}: no samples; one row per sample is required")
     index, named_range = _index(table)
-    # By position, since a file may have two columns of one name.
+    # By position, because names can be duplicates.
     written = table.column_names
     order = sorted(range(len(written)), key=lambda j: written[j] not in index)
     names = [_name(written[j]) for j in order]
@@ -53,7 +53,7 @@ def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = 
     texts: dict[int, list[str | None]] = {}
     for position, (name, column) in enumerate(zip(names, columns, strict=True)):
         if name not in kept and position not in words and _holds_numbers(column.type):
-            # Unsafe: whole numbers beyond 2⁵³ are rounded, as they are in text.
+            # Not safe: integers beyond 2⁵³ are rounded, as in text files.
             block[:, len(numeric)] = column.cast(pa.float64(), safe=False).to_numpy()
             numeric.append(position)
         else:
@@ -63,7 +63,7 @@ def read_parquet(path: Path, text: Collection[str], *, words: Collection[int] = 
 
 
 def _index(table: Any) -> tuple[list[str], dict[str, Any] | None]:
-    """Names of the columns that were the index of a DataFrame, and an index that is a named range."""
+    """Return names of the index columns of a DataFrame, and an index that is a named range."""
     about = (table.schema.metadata or {}).get(b"pandas")
     parts = json.loads(about)["index_columns"] if about else []
     present = set(table.column_names)
@@ -73,7 +73,7 @@ def _index(table: Any) -> tuple[list[str], dict[str, Any] | None]:
 
 
 def _name(name: str) -> str:
-    """pandas calls the levels of an index without a name __index_level_0__ and so on."""
+    """Return the name of a column; pandas stores unnamed index levels as __index_level_0__ and so on."""
     level = _NAMELESS.fullmatch(name)
     if level is None:
         return name

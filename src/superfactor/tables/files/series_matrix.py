@@ -1,7 +1,7 @@
 """Series matrices of the Gene Expression Omnibus: lines about the samples, then a table of probes.
 
-Lines about the series begin with ``!Series_``, those about samples with ``!Sample_``, one cell a sample.
-The table stands between ``!series_matrix_table_begin`` and ``!series_matrix_table_end``.
+Lines about the series begin with ``!Series_``, those about samples with ``!Sample_``, one cell per sample.
+The table is between ``!series_matrix_table_begin`` and ``!series_matrix_table_end``.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _SAMPLE = "!Sample_"
 _CHARACTERISTICS = "characteristics_ch"
 _ACCESSION = "geo_accession"
 
-# Lines about the samples: the name of each without !Sample_, and its cells.
+# Lines about the samples: the name without !Sample_, and the cells.
 About = list[tuple[str, list[str]]]
 
 
 def is_one(path: Path) -> bool:
-    """Does this text begin like a series matrix?"""
+    """Return whether a file begins like a series matrix."""
     try:
         with lines_of(path) as (lines, _):
             return lines.read(len("!Series_")) in ("!Series_", _SAMPLE)
@@ -41,15 +41,15 @@ def is_one(path: Path) -> bool:
 
 
 def read(path: Path, *, text: Collection[str], progress: Progress | None) -> TableFile:
-    """The samples of a series; see `superfactor.tables.open_table`."""
+    """Return the samples of a series; see `superfactor.tables.open_table`."""
     size = os.path.getsize(path)
 
     def read_both(lines: io.TextIOWrapper, raw: IO[bytes]) -> tuple[About, Grid]:
-        told = None if progress is None else lambda: progress(raw.tell(), size)
+        on_line = None if progress is None else lambda: progress(raw.tell(), size)
         about, above = _about(path, lines)
         rows = Rows(path, "line", (), words=[0])
         try:
-            return about, read_lines(path, _table(path, lines), "\t", rows, told, above)
+            return about, read_lines(path, _table(path, lines), "\t", rows, on_line, above)
         except NoSamples:
             raise FileError(
                 f"{path}: the table of this series is empty; its values are in the supplementary files of GEO"
@@ -62,12 +62,12 @@ def read(path: Path, *, text: Collection[str], progress: Progress | None) -> Tab
         raise FileError(f"{path}: there is text among the values of sample {column!r}; numbers are required")
     probes = unique(path, [name or "" for name in grid.texts[0]], what="probes")
     frame = about_samples(len(samples), _columns(path, about, samples, text), text, samples)
-    told = f"series matrix of GEO: {len(samples):,} samples, {len(probes):,} probes"
-    return TableFile(frame, grid.block.T, probes, notes=(*notes, note("series", told)))
+    line = f"series matrix of GEO: {len(samples):,} samples, {len(probes):,} probes"
+    return TableFile(frame, grid.block.T, probes, notes=(*notes, note("series", line)))
 
 
 def _about(path: Path, lines: io.TextIOWrapper) -> tuple[About, int]:
-    """What is said of the samples, and the number of lines up to the beginning of the table."""
+    """Return the lines about the samples, and the number of lines before the table."""
     about: About = []
     for above, line in enumerate(lines, start=1):
         if line.startswith(_BEGIN):
@@ -87,10 +87,10 @@ def _table(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
 
 
 def _columns(path: Path, about: About, samples: list[str], text: Collection[str]) -> dict[str, Any]:
-    """What is known of the samples, by name: characteristics by their key, other lines if they differ.
+    """Return columns about the samples: characteristics by their key, and other lines that vary.
 
-    In one line of characteristics the first sample may have its age and the second its sex; the
-    same key makes one column, whichever line it stands in.
+    A line of characteristics can have the age of one sample and the sex of the next. Each key becomes one
+    column, whatever its line.
     """
     accessions = next((cells for name, cells in about if name == _ACCESSION), samples)
     if sorted(accessions) != sorted(samples):
@@ -102,7 +102,7 @@ def _columns(path: Path, about: About, samples: list[str], text: Collection[str]
     def put(name: str, row: int, cell: str) -> None:
         column = columns.setdefault(name, [None] * len(samples))
         value = stripped(cell)
-        # A key that a sample has twice: both values, one after the other.
+        # If a sample has a key twice, both values are joined.
         column[row] = value if column[row] is None else f"{column[row]}; {value}"
 
     repeated = Counter(name for name, _ in about)
@@ -120,7 +120,7 @@ def _columns(path: Path, about: About, samples: list[str], text: Collection[str]
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:
-    """Numbers where all cells with a value are some."""
+    """Return numbers if all cells with a value are numbers, otherwise the cells."""
     given = [cell for cell in cells if cell is not None]
     if not given or not all(map(is_number, given)):
         return cells

@@ -1,1 +1,1 @@
-"""Cells of a table as they stand in a file."""
+"""Cells of a table as written in a file."""

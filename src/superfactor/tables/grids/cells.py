@@ -1,4 +1,4 @@
-"""What a cell says: a number, nothing, or a word; and names of columns that occur once."""
+"""Cells as numbers, missing values or text; and unique names of columns."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 from superfactor.tables.notes import FileError
 
-# What people write into a cell where there is no value.
+# Spellings of a missing value.
 MISSING = frozenset(["", "NA", "na", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL"])
 # The first two columns of a table of the Curated Microarray Database: sample and label.
 CUMIDA = ("samples", "type")
-# The column of row names that R and pandas write without a name of its own.
+# The name of the unnamed column of row names that R and pandas write.
 ROW_NAMES = "row name"
 
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
-# 1,234.5  1,234,567  1.234,5  1'234.5; blanks between digits alone may be a telephone number.
+# 1,234.5  1,234,567  1.234,5  1'234.5; only blanks between digits could be a telephone number.
 THOUSANDS = re.compile(
     r"\s*[+-]?(\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}|\d{1,3}(\.\d{3})+,\d+"
     r"|\d{1,3}(['’\u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d{1,3}( \d{3})+[.,]\d+)\s*"
@@ -26,28 +26,28 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?inf(i
 
 
 def is_number(cell: str) -> bool:
-    """Is this a number as tables write it? Python's own float() also takes 1_000."""
+    """Return whether a cell is a number; unlike float(), this refuses 1_000."""
     return _NUMBER.fullmatch(cell) is not None
 
 
 def stripped(cell: str) -> str | None:
-    """The text of a cell without blanks around it; None where there is no value."""
+    """Return the text of a cell without surrounding blanks; None for a missing value."""
     cell = cell.strip()
     return None if cell in MISSING else cell
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
-    """The first few names, for a message."""
+    """Return the first few names, for a message."""
     return ", ".join(names[:most]) + ", …" * (len(names) > most)
 
 
 def kept_as_text(names: Sequence[str], text: Collection[str]) -> set[str]:
-    """Names of samples and labels are no numbers, even where they look like some."""
+    """Return names of columns that are text even if they look like numbers."""
     return {ROW_NAMES, *text, *(CUMIDA if tuple(names[:2]) == CUMIDA else ())}
 
 
 def unique(path: Path, names: list[str], text: Collection[str] = (), what: str = "columns") -> list[str]:
-    """The names, repeated ones numbered: several probes of one gene are usual."""
+    """Return the names; repeated ones are numbered, because several probes of a gene are common."""
     taken = set(names)
     if len(taken) == len(names) and all(names):
         return names
@@ -62,14 +62,14 @@ def unique(path: Path, names: list[str], text: Collection[str] = (), what: str =
             result.append(name)
             continue
         if name in text:
-            raise FileError(f"{path}: two {what} are called {name!r}; rename one")
+            raise FileError(f"{path}: two {what} are named {name!r}; rename one")
         while f"{name}.{seen[name]}" in taken or not seen[name]:
             seen[name] += 1
         result.append(f"{name}.{seen[name]}")
         taken.add(result[-1])
     new = [name for name, old in zip(result, names, strict=True) if name != old]
     warnings.warn(
-        f"{path}: {len(new)} {what} repeat the name of another and were numbered ({some(new)})",
+        f"{path}: {len(new)} {what} have the name of another and are numbered ({some(new)})",
         UserWarning,
         stacklevel=2,
     )

@@ -1,4 +1,4 @@
-"""The cells of a table as they stand in a file, and the samples of formats that are no tables, as frames."""
+"""The cells of a table as written in a file, and the samples of other formats, as frames."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Grid:
 
     Attributes
     ----------
-    names : of all columns, different from one another
+    names : unique names of all columns
     numeric : positions of the columns of numbers, ascending
     block : (rows, len(numeric)) float64
     texts : dict from the position of a text column to its cells
     where : the place of each row in the file, in `unit`, "line" or "row"
-    stray : positions of columns of numbers in which there is text all the same (NaN in `block`)
-    kept : dict from a row to its cells as written (all columns), for the rows with such text and for
-        those whose first cell is a name that was asked for; None where these are too many to keep
-    notes : sentences about how it was read
+    stray : positions of columns of numbers that contain text (NaN in `block`)
+    kept : dict from a row to its cells as written (all columns), for rows with such text and for rows whose
+        first cell is a requested name; None if these are too many
+    notes : notes on how the file was read
     """
 
     names: list[str]
@@ -44,7 +44,7 @@ class Grid:
     notes: tuple[Note, ...] = ()
 
     def samples(self) -> pd.DataFrame:
-        """The table with its rows as samples, columns in the order of the file."""
+        """Return the table with rows as samples and columns in the order of the file."""
         numeric = [self.names[j] for j in self.numeric]
         texts = {self.names[j]: cells for j, cells in self.texts.items()}
         return frame(self.names, self.block, numeric, texts, self.where, self.unit)
@@ -53,7 +53,7 @@ class Grid:
 def frame(
     names: list[str], block: Any, numeric: list[str], texts: dict[str, Any], where: Any, unit: str
 ) -> pd.DataFrame:
-    """Text columns and one block of numbers (n, len(numeric)) as a table with the columns `names`."""
+    """Return text columns and one block of numbers (n, len(numeric)) as a table with columns `names`."""
     with needed_for("tables from files", "data"):
         import pandas as pd
 
@@ -63,7 +63,7 @@ def frame(
     if texts:
         words = pd.DataFrame(texts, index=index, dtype=object)
         table, order = pd.concat([words, table], axis=1), [*texts, *numeric]
-    # Plain strings as names: looking at all of pandas' own, one after the other, takes much longer.
+    # Plain strings as names, because iterating over names of pandas' own type takes much longer.
     table.columns = pd.Index(order, dtype=object)
     return table if order == names else table[names]
 
@@ -71,7 +71,7 @@ def frame(
 def about_samples(
     n: int, columns: Mapping[str, Any], text: Collection[str] = (), names: Any = None
 ) -> pd.DataFrame:
-    """A table of n samples like those that `read_table` gives."""
+    """Return a table of n samples in the form of `read_table`."""
     with needed_for("tables from files", "data"):
         import pandas as pd
 
@@ -102,18 +102,18 @@ class TableFile:
 
     Attributes
     ----------
-    frame : DataFrame (n, columns), one sample a row
-        As `read_table` gives it: float64 with NaN, or text with None. Names of samples that have no
-        column of their own are in ``row name``. The index says where a sample stands in the file.
+    frame : DataFrame (n, columns), one sample per row
+        In the form of `read_table`: float64 with NaN, or text with None. Names of samples without a column
+        are in ``row name``. The index is the place of a sample in the file.
     matrix : None, or (n, p) float64, an array or CSR
-        The features of a file that keeps them apart from what else is known of the samples. None for
-        a table, whose features are columns of `frame`.
+        The features of a format with a separate feature matrix. None for a table, whose features are columns
+        of `frame`.
     features : list of str, optional
-        None, or a list of p different names, those of the columns of `matrix`.
+        Unique names of the p columns of `matrix`, or None.
     blocks : dict from the name of a modality to the (start, stop) of its columns in `matrix`
-        Empty where there are none.
+        Empty without modalities.
     notes : tuple of Note
-        How the file was read; each is a sentence.
+        Notes on how the file was read; each is a sentence.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Rows of written cells, one after the other, become columns.
+"""Convert rows of cells to columns, row by row.
 
-General readers spend most of a wide file's time on its columns, of which 50,000 is usual here. Rows
-are few, so each row becomes numbers in one go, and all numeric columns lie in one block of memory.
-On 104 x 22,283 cells that takes two thirds of pyarrow's time; on long, narrow tables pyarrow would be
-faster, by a quarter of a second for 18,000 rows, but knows neither lines nor stray text (see messages).
+General readers are slow for wide files, and 50,000 columns are common here. There are few rows, so each row
+is converted at once, and all numeric columns are in one block of memory. For 104 x 22,283 cells this takes
+two thirds of the time of pyarrow. For long, narrow tables pyarrow is faster, by a quarter of a second for
+18,000 rows, but does not report lines and unexpected text.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from superfactor.tables.grids.cells import (
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.notes import FileError, NoSamples, Note, note
 
-# Rows at the top without a number may describe samples that are columns: so many are looked at.
+# The number of rows at the top that are checked for numbers: if columns are samples, they can be text.
 _TOP = 20
-# Cells with unexpected text are kept as written, with their rows, as long as they are so few.
+# The largest number of cells in rows with unexpected text that are kept as written.
 _KEPT_CELLS = 1 << 19
-# Rows are put together as soon as they hold so many numbers. What is as large as this goes back to the system
-# when it is let go of, piece by piece; thousands of single rows would stay beside the whole table.
+# Rows are joined to arrays of this size. The memory of such arrays is returned to the system when they are
+# freed; that of thousands of single rows is not.
 _PIECE = 1 << 20
 # A comma that is no separator of thousands: 0,5  12,34  1234,567
 _SURELY_DECIMAL = re.compile(r"[+-]?(0*,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))([eE][+-]?\d+)?")
-# What floating-point numbers call themselves where they are none, in any case.
+# Spellings of NaN, in any case.
 _NAN = re.compile(r"\s*[+-]?nan\s*", re.I)
 
 
 class DecimalComma(Exception):
-    """A number with a decimal comma, where points were expected so far; the text is its place."""
+    """A decimal comma was found in a table with decimal points so far; the text is its place."""
 
 
 class Rows:
-    """Takes the header and then row after row.
+    """Converts the header and then row after row.
 
     Parameters
     ----------
-    path, unit : for messages: the file, and what its rows are called
-    text : names of columns to keep as they are written, and of rows, should those be the features
-    words : positions of columns that are text, too
-    keep : keep the cells of rows with unexpected text?
-    commas : may numbers have decimal commas?
-    comma_at : where decimal commas were found, which all numbers have then; None: they have points
-    doubt : take commas for decimal ones even if each may be a separator of thousands?
+    path, unit : for messages: the file, and the name of its rows
+    text : names of columns to keep as written, or of rows if rows are features
+    words : positions of further text columns
+    keep : whether to keep the cells of rows with unexpected text
+    commas : whether decimal commas are allowed
+    comma_at : the place of the first decimal comma, if numbers have decimal commas; None for points
+    doubt : whether commas are decimal even if all of them could be separators of thousands
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Rows:
         self._where: list[int] = []
 
     def header(self, cells: list[str]) -> None:
-        """Take in the names of the columns."""
+        """Set the names of the columns."""
         if not any(cell.strip() for cell in cells):
             raise FileError(
                 f"{self.path}: empty, or no header on its first {self.unit}; names of columns are required"
@@ -97,7 +97,7 @@ class Rows:
         self.names = [cell.strip() for cell in cells]
 
     def add(self, cells: list[str], where: int) -> None:
-        """Take in a row that stands at the place `where`."""
+        """Add the row at the place `where`."""
         if self._where:
             self._take(cells, where)
             return
@@ -106,19 +106,19 @@ class Rows:
             self._begin()
 
     def grid(self) -> Grid:
-        """All that was read, once."""
+        """Return all rows; call it once."""
         if self._waiting:
             self._begin()
         if not self._where:
-            raise NoSamples(f"{self.path}: no samples below the header; one a {self.unit} is required")
+            raise NoSamples(f"{self.path}: no samples below the header; one per {self.unit} is required")
         notes: tuple[Note, ...] = ()
         if not self._sure and not self._doubt:
             raise FileError(
-                f"{self.path}: {self._comma_at}: a decimal comma or a separator of thousands? Write "
+                f"{self.path}: {self._comma_at} has a decimal comma or a separator of thousands; write "
                 "numbers with a decimal point and without separators"
             )
         if not self._sure:
-            notes = (note("commas", f"commas were taken for decimal ones: {self._comma_at}"),)
+            notes = (note("commas", f"commas are read as decimal commas: {self._comma_at}"),)
         self._put_together()
         numeric, start = np.flatnonzero(self._of_numbers()), 0
         block = np.empty((len(self._where), len(numeric)))
@@ -139,14 +139,14 @@ class Rows:
         )
 
     def _begin(self) -> None:
-        """The first row shows the row names, and which columns hold text.
+        """Determine from the first row whether there are row names, and which columns are text.
 
-        Rows at the top without numbers, above one with hardly anything else, are text by themselves
-        and say nothing of the columns.
+        Rows without numbers at the top, above a row of numbers, are text rows and do not determine the type
+        of columns.
         """
         waiting, self._waiting = self._waiting, []
         first, last = waiting[0][0], waiting[-1][0]
-        if len(first) == len(self.names) + 1:  # R leaves the name of its row names out
+        if len(first) == len(self.names) + 1:  # R does not name the column of row names
             self.names.insert(0, "")
         self.names[0] = self.names[0] or ROW_NAMES
         self._text = kept_as_text(self.names, self._text)
@@ -166,7 +166,7 @@ class Rows:
         if len(cells) != len(self.names):
             raise FileError(
                 f"{self.path}: {self.unit} {where} has {len(cells)} cells, but the header has "
-                f"{len(self.names)} columns; a cell with a delimiter in it needs quotation marks"
+                f"{len(self.names)} columns; put a cell with a delimiter in quotation marks"
             )
         self._where.append(where)
         if self._asked and cells[0].strip() in self._asked:
@@ -178,27 +178,27 @@ class Rows:
         try:
             self._numbers.append(self._row_of_numbers(cells))
         except ValueError:
-            self._numbers.append(self._row_with_gaps(cells))
+            self._numbers.append(self._row_with_missing(cells))
         if len(self._numbers) * len(self.names) >= _PIECE:
             self._put_together()
 
     def _put_together(self) -> None:
-        """The numbers of the last rows as one piece, without columns of text."""
+        """Join the numbers of the last rows to one array, without text columns."""
         if self._numbers:
             self._pieces.append(np.array(self._numbers)[:, self._of_numbers()])
         self._numbers = []
 
     def _of_numbers(self) -> Any:
-        """Which columns (k,) hold numbers; known with the first row."""
+        """Return which columns (k,) hold numbers, as determined from the first row."""
         found = np.ones(len(self.names), dtype=bool)
         found[list(self._texts)] = False
         return found
 
     def _row_of_numbers(self, cells: list[str]) -> Any:
-        """Cells (k,) as float64; a ValueError where one is none, or is written the other way."""
+        """Return cells (k,) as float64; raise a ValueError if one is not a number in the expected form."""
         joined = "\0".join(cells)
-        if "_" in joined:  # NumPy would take 1_000 for a number
-            raise ValueError("an underscore is no part of a number")
+        if "_" in joined:  # NumPy would read 1_000 as a number
+            raise ValueError("an underscore is not part of a number")
         if self._comma_at is not None:
             if "." in joined:
                 raise ValueError("a decimal point among decimal commas")
@@ -208,10 +208,10 @@ class Rows:
                 cells = joined.replace(",", ".").split("\0")
         return np.array(cells, dtype=np.float64)
 
-    def _row_with_gaps(self, cells: list[str]) -> Any:
-        """A row with empty cells or unexpected text; NaN for either."""
+    def _row_with_missing(self, cells: list[str]) -> Any:
+        """Return a row with NaN for empty cells and unexpected text."""
         filled = ["nan" if cell.strip() in MISSING else cell for cell in cells]
-        # Where there was text before there is likely to be more, and one look at all cells is saved.
+        # Columns with text in earlier rows are checked first, which often saves a check of all cells.
         text = self._without_text(filled, self._stray)
         try:
             numbers = self._row_of_numbers(filled)
@@ -223,7 +223,7 @@ class Rows:
         return numbers
 
     def _without_text(self, cells: list[str], positions: Collection[int]) -> bool:
-        """Put nan in place of text at these positions; was there any?"""
+        """Replace text at these positions by nan; return whether there was any."""
         text = [j for j in positions if not (self._is_number(cells[j]) or _NAN.fullmatch(cells[j]))]
         for position in text:
             self._refuse_separators(self.names[position], cells[position], self._where[-1])
@@ -243,7 +243,7 @@ class Rows:
         return "." not in cell and is_number(cell.replace(",", "."))
 
     def _refuse_separators(self, name: str, cell: str, where: int) -> None:
-        """Text in a column of numbers that is a number after all, written in another way."""
+        """Raise an error for a number in another form: with separators of thousands or a decimal comma."""
         place = f"{self.unit} {where}, column {name!r}: {cell.strip()!r}"
         if THOUSANDS.fullmatch(cell):
             raise FileError(f"{self.path}: {place} has a separator of thousands; write numbers without them")
@@ -254,5 +254,5 @@ class Rows:
         if self._comma_at is not None and is_number(cell):
             raise FileError(
                 f"{self.path}: {place} has a decimal point, but {self._comma_at} a comma; write all "
-                "numbers one way"
+                "numbers in the same way"
             )

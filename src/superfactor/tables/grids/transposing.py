@@ -1,4 +1,4 @@
-"""Tables with features in rows and samples in columns: recognised where that is sure, and turned round."""
+"""Tables with features in rows and samples in columns: detected if certain, and transposed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from superfactor.tables.notes import FileError, Note, Setting, note
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is told of a probe or gene beside its values; in lower case, letters and digits only.
+# Names of annotation columns of probes or genes; in lower case, letters and digits only.
 _ANNOTATIONS = frozenset([
     "accession", "assembly", "biotype", "chr", "chrom", "chromosome", "cytoband", "description",
     "end", "ensembl", "ensemblgeneid", "ensemblid", "entrez", "entrezgene", "entrezgeneid",
@@ -26,12 +26,12 @@ _ANNOTATIONS = frozenset([
 ])  # fmt: skip
 
 
-# Fewer columns of numbers are results about features rather than samples.
+# With fewer numeric columns, these are probably results about features rather than samples.
 _FEWEST = 5
 
 
 def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
-    """Is it sure that the rows of this table are features?"""
+    """Return whether the rows of this table are certainly features."""
     names = _row_names(grid)
     if names is None or (text and not set(text).isdisjoint(grid.names[1:])):
         return False
@@ -42,7 +42,7 @@ def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
         return False
     aside = _annotations(grid)
     if any(j and j not in aside for j in grid.texts):
-        return False  # it may hold the labels
+        return False  # a text column can hold the labels
     samples = [name for j, name in enumerate(grid.names) if j and j not in aside]
     if len(samples) < _FEWEST or kind_of_names(samples) is not None:
         return False
@@ -50,24 +50,24 @@ def has_features_in_rows(grid: Grid, text: Collection[str]) -> bool:
 
 
 def perhaps(grid: Grid) -> tuple[Note, ...]:
-    """A note on a table that was not turned round although its rows are called like features."""
+    """Return a note on a table that is not transposed although its row names look like features."""
     names = _row_names(grid)
     if names is None or kind_of_names(names) is None:
         return ()
-    said = f"rows are called like features ({some(names, 2)}) but count as samples; "
-    return (note("layout", said, Setting("layout", "features"), " turns the table round"),)
+    line = f"row names look like features ({some(names, 2)}), but rows are read as samples; "
+    return (note("layout", line, Setting("layout", "features"), " transposes the table"),)
 
 
 def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[Note, ...]]:
-    """The table with a row for each sample, and notes.
+    """Return the table with one row per sample, and notes.
 
-    Names of samples, the header, are in the column ``row name``; rows with text become columns of text;
-    columns that tell something of the features are left out.
+    The header, names of samples, becomes the column ``row name``. Rows with text become columns of text.
+    Columns with annotations of features are left out.
     """
     if grid.kept is None:
         raise FileError(
-            f"{path}: with features in rows there is text in too many of them (column "
-            f"{grid.names[min(grid.stray)]!r}, for one); check the layout, or leave out what is no number"
+            f"{path}: with features in rows, too many of them contain text (such as column "
+            f"{grid.names[min(grid.stray)]!r}); check the layout, or leave out what is not a number"
         )
     aside = _annotations(grid) | {j for j in grid.texts if j}
     for j in grid.texts:
@@ -75,7 +75,7 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[Note, ...]]:
             _refuse_sample_with_text(path, grid, j)
     samples = [j for j in grid.numeric if j not in aside]
     if not samples:
-        raise FileError(f"{path}: with features in rows every sample is a column of numbers; there are none")
+        raise FileError(f"{path}: with features in rows, samples are columns of numbers, but there are none")
     nameless = [f"{grid.unit} {grid.where[row]}" for row, name in enumerate(grid.texts[0]) if name is None]
     called = iter(nameless)
     names = unique(path, [name or next(called) for name in grid.texts[0]], [ROW_NAMES], "rows")
@@ -88,21 +88,21 @@ def turned(path: Path, grid: Grid) -> tuple[pd.DataFrame, tuple[Note, ...]]:
     if len(numeric) < len(names):
         block = block[[row not in grid.kept for row in range(len(names))]]
     order = [ROW_NAMES, *names]
-    said = f"features in rows: turned round to {len(samples):,} samples with {len(names):,} columns ("
-    notes = [note("layout", said, Setting("layout", "samples"), " leaves it as it is)")]
+    line = f"features in rows: transposed to {len(samples):,} samples with {len(names):,} columns ("
+    notes = [note("layout", line, Setting("layout", "samples"), " keeps the table)")]
     if nameless:
-        notes.append(note("names", f"features without a name are called by their place: {some(nameless)}"))
+        notes.append(note("names", f"features without a name are named by their place: {some(nameless)}"))
     if aside:
         others = [grid.names[j] for j in sorted(aside)]
-        notes.append(note("left out", f"what the table tells of the features is left out: {some(others, 5)}"))
-    # The transpose is a view, and the layout that pandas likes best.
+        notes.append(note("left out", f"annotations of the features are left out: {some(others, 5)}"))
+    # The transpose is a view, in the memory layout of pandas.
     return frame(order, block.T, numeric, texts, [j + 1 for j in samples], "column"), tuple(notes)
 
 
 def _row_names(grid: Grid) -> list[str] | None:
-    """The first column, if it can name features: text that seldom repeats, hardly an empty cell.
+    """Return the first column if it can name features: text with few repeats and few empty cells.
 
-    Several probes of one gene are usual, and so are some of none.
+    Several probes of one gene are common, and so are probes without a gene.
     """
     cells = grid.texts.get(0)
     if cells is None or len(grid.names) < 2:
@@ -112,7 +112,7 @@ def _row_names(grid: Grid) -> list[str] | None:
 
 
 def _annotations(grid: Grid) -> set[int]:
-    """Columns that tell something of features: by name, or text that hardly ever repeats."""
+    """Return columns with annotations of features: by name, or text with few repeats."""
     aside = {j for j, name in enumerate(grid.names) if j and _plain(name) in _ANNOTATIONS}
     for j, cells in grid.texts.items():
         given = [cell for cell in cells if cell is not None]
@@ -122,14 +122,14 @@ def _annotations(grid: Grid) -> set[int]:
 
 
 def _refuse_sample_with_text(path: Path, grid: Grid, column: int) -> None:
-    """A column that begins with text and goes on with numbers is a sample with a slip in it."""
+    """Raise an error for a column that begins with text and continues with numbers."""
     cells = grid.texts[column]
     words = [cell for cell in cells if cell is not None and not is_number(cell)]
     if 2 * len(words) < sum(cell is not None for cell in cells):
         first = next((row for row, cell in enumerate(cells) if cell in words), 0)
         raise FileError(
             f"{path}: {cells[first]!r} is not a number, at {grid.unit} {grid.where[first]}, column "
-            f"{grid.names[column]!r}; put a number there, nothing if it is not known, or leave the column out"
+            f"{grid.names[column]!r}; use a number or an empty cell, or leave the column out"
         )
 
 
@@ -164,7 +164,7 @@ _MEMBERS, _FAMILIES = 8, 5
 
 
 def kind_of_names(names: Sequence[str]) -> str | None:
-    """IDENTIFIER where nearly all are of a known form, SYMBOLS for a list of genes, else None."""
+    """Return IDENTIFIER if nearly all names have a known form, SYMBOLS for a list of genes, else None."""
     names = names[:: max(1, len(names) // _MOST)]
     if not names:
         return None
