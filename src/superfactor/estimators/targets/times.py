@@ -16,6 +16,8 @@ from superfactor.preprocessing.cells import is_missing
 
 # Risks that differ by less are tied.
 _TIE = 1e-8
+# Most pairs that are compared at once.
+_BLOCK = 2_000_000
 _FORMS = (
     "event (0 or 1) and time are required: two columns in this order, a DataFrame of columns with these "
     "names, or scikit-survival's structured array"
@@ -171,17 +173,33 @@ def concordance(event: Any, time: Any, risk: Any, weight: Any = None, strata: An
     stratum. Ties of risks count one half. All arrays are NumPy arrays (n,).
     """
     event, weight = event > 0, np.ones(len(time)) if weight is None else weight
-    right = total = 0.0
-    for i in np.flatnonzero(event):
-        outlived = (time > time[i]) | ((time == time[i]) & ~event)
-        if strata is not None:
-            outlived &= strata == strata[i]
-        ahead, pair = risk[i] - risk[outlived], weight[i] * weight[outlived]
-        right += pair @ np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0)
-        total += pair.sum()
+    first = np.flatnonzero(event)
+    right, total = concordant_pairs(event, time, risk, first, weight[first], weight, strata)
     if total == 0:
         raise ValueError(
             "y: no two samples can be compared: an event while another sample is still under observation is "
             "required"
         )
-    return float(right / total)
+    return right / total
+
+
+def concordant_pairs(
+    event: Any, time: Any, risk: Any, first: Any, own: Any, weight: Any, strata: Any = None
+) -> tuple[float, float]:
+    """Return the weight of the pairs with the higher risk first, ties one half, and that of all pairs.
+
+    `first` (m,) are the samples with the earlier event, which have weights `own` (m,) in their pairs; the
+    other sample of a pair has `weight` (n,). `event` (n,) is boolean.
+    """
+    right = total = 0.0
+    rows = max(1, _BLOCK // max(1, len(time)))
+    for start in range(0, len(first), rows):
+        at, part = first[start : start + rows, None], own[start : start + rows]
+        outlived = (time > time[at]) | ((time == time[at]) & ~event)
+        if strata is not None:
+            outlived &= strata == strata[at]
+        ahead = risk[at] - risk
+        ordered = np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0)
+        right += float(part @ ((ordered * outlived) @ weight))
+        total += float(part @ (outlived @ weight))
+    return right, total

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from superfactor.estimators.targets.times import concordant_pairs
 from superfactor.losses import CoxPartialLikelihood
 from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, Z
 
@@ -22,8 +23,6 @@ from superfactor.outcomes.metrics.kaplan_meier import SurvivalCurve, Z
 CURVE_TIMES = 15
 # Share of the events before the first and after the last of these times; there too few samples are at risk.
 _OUTSIDE = 0.1
-# Risks that differ by less are tied.
-_TIE = 1e-8
 # Most Newton steps for a calibration slope.
 _MOST_STEPS = 50
 # Largest log hazard ratio; beyond, the ratio is not defined.
@@ -43,16 +42,11 @@ def uno_concordance(truth: Any, risk: Any, censoring: SurvivalCurve, until: floa
     It does not depend on the distribution of censoring. NaN if there is no pair.
     """
     event, time = truth[:, 0] > 0, truth[:, 1]
-    strata = truth[:, 2] if truth.shape[1] > 2 else np.zeros(len(truth))
-    right = total = 0.0
-    for i in np.flatnonzero(event & (time < until)):
-        outlived = ((time > time[i]) | ((time == time[i]) & ~event)) & (strata == strata[i])
-        kept = float(censoring.at(time[i]))
-        if kept <= 0 or not outlived.any():
-            continue
-        ahead = risk[i] - risk[outlived]
-        right += np.where(np.abs(ahead) <= _TIE, 0.5, ahead > 0).sum() / kept**2
-        total += outlived.sum() / kept**2
+    strata = truth[:, 2] if truth.shape[1] > 2 else None
+    kept = censoring.at(time)
+    first = np.flatnonzero(event & (time < until) & (kept > 0))
+    one = np.ones(len(time))
+    right, total = concordant_pairs(event, time, risk, first, 1 / kept[first] ** 2, one, strata)
     return right / total if total > 0 else float("nan")
 
 
