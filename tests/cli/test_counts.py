@@ -12,7 +12,6 @@ N, GENES = 120, [f"gene{j}" for j in range(8)]
 WAYS = {
     "plain": ("--drop", "hours,age,site"),
     "exposure": ("--exposure", "hours", "--drop", "age,site"),
-    "covariates": ("--exposure", "hours", "--covariates", "age", "--drop", "site"),
     "adjusted": ("--exposure", "hours", "--covariates", "age", "--adjust", "site"),
     "centred": ("--exposure", "hours", "--drop", "age,site", "--no-standardize"),
 }

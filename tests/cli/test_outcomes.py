@@ -50,6 +50,15 @@ def fitted(request, tmp_path_factory):
     return request.param, folder, done.json
 
 
+@pytest.fixture(scope="module")
+def evaluated(fitted):
+    """The JSON of `superfactor evaluate` for second.csv."""
+    _, folder, _ = fitted
+    done = superfactor("evaluate", folder / "m.skops", folder / "second.csv", "--json")
+    assert done.code == 0, done
+    return done.json
+
+
 def test_output_of_a_fit(fitted):
     kind, _, told = fitted
     assert told["nested"]["headline"] == HEADLINE[kind] and told["verdict"]["grade"] == "better"
@@ -84,10 +93,8 @@ def test_predictions_are_those_of_the_model(fitted):
         np.testing.assert_allclose(found[name], own[:, 0])
 
 
-def test_evaluate_is_the_score_of_the_model(fitted):
+def test_evaluate_is_the_score_of_the_model(fitted, evaluated):
     kind, folder, _ = fitted
-    done = superfactor("evaluate", folder / "m.skops", folder / "second.csv", "--json")
-    assert done.code == 0, done
     table = study()[60:]
     X = table[[*(f"g{j}" for j in range(8)), "age"]].to_numpy(float)
     y = {
@@ -96,7 +103,7 @@ def test_evaluate_is_the_score_of_the_model(fitted):
         "times": np.column_stack([table["status"] == "deceased", table["days"]]),
     }[kind]
     score = load(folder / "m.skops").score(X, y)
-    assert done.json["summary"][HEADLINE[kind]]["mean"] == pytest.approx(score)
+    assert evaluated["summary"][HEADLINE[kind]]["mean"] == pytest.approx(score)
 
 
 def test_the_page_names_every_target(fitted):
@@ -108,16 +115,15 @@ def test_the_page_names_every_target(fitted):
         assert payload((folder / page).read_text(encoding="utf-8"))["factors"]["outputs"] == names[kind]
 
 
-def test_a_column_of_another_name(fitted):
+def test_a_column_of_another_name(fitted, evaluated):
     kind, folder, _ = fitted
     names = {"dose": "dosis", "status": "vital"}
     table = pd.read_csv(folder / "second.csv").rename(columns=names)
     table.to_csv(folder / "renamed.csv", index=False)
     where = {"numbers": ("--target", "dosis"), "several": ("--target", "dosis,score")}
     words = where.get(kind, ("--event", "vital"))
-    first = superfactor("evaluate", folder / "m.skops", folder / "second.csv", "--json").json
     done = superfactor("evaluate", folder / "m.skops", folder / "renamed.csv", *words, "--json")
-    assert done.code == 0 and done.json["summary"] == first["summary"]
+    assert done.code == 0 and done.json["summary"] == evaluated["summary"]
     missing = refused("evaluate", folder / "m.skops", folder / "renamed.csv")
     assert f"with the outcome is missing; add it, or name the one that holds it with {words[0]}" in missing
     wrong = ("--target", "dosis") if kind == "times" else ("--time", "days")

@@ -34,12 +34,39 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize(
+stopped = pytest.mark.parametrize(
     ("how", "code", "before"),
     [(signal.SIGINT, 130, b"an older model"), (signal.SIGTERM, 143, None)],
     ids=["interrupt-over-an-older-one", "terminate"],
 )
-def test_stopped_while_saving(how, code, before, table, tmp_path):
+
+
+@stopped
+def test_stopped_while_saving(how, code, before, table, tmp_path, monkeypatch):
+    """The signal reaches this process, since a new one takes seconds to start."""
+
+    def stop(content, path):
+        Path(path).write_bytes(b"half of a mod")
+        signal.raise_signal(how)
+
+    out = tmp_path / "m.skops"
+    if before is not None:
+        out.write_bytes(before)
+    monkeypatch.setattr(skops.io, "dump", stop)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = superfactor("fit", table, *roles(), *QUICK, "--quiet", "--out", out)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert (done.code, done.out) == (code, "")
+    assert done.err == ("error: interrupted\n" if how == signal.SIGINT else "")
+    assert (out.read_bytes() if out.exists() else None) == before
+    assert [p for p in tmp_path.iterdir() if p != out] == []
+
+
+@pytest.mark.slow
+@stopped
+def test_a_process_stopped_while_saving(how, code, before, table, tmp_path):
     out = tmp_path / "m.skops"
     if before is not None:
         out.write_bytes(before)
@@ -188,7 +215,22 @@ def test_a_link_stays_a_link(model, table, tmp_path):
     assert real.read_text().startswith("patient,predicted")
 
 
-def test_the_model_is_saved_with_a_closed_pipe(table, tmp_path):
+def test_the_model_is_saved_with_a_closed_pipe(table, tmp_path, monkeypatch):
+    out = tmp_path / "m.skops"
+    read, write = os.pipe()
+    os.close(read)  # as `| head` does
+    err = io.StringIO()
+    with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", pipe)
+        patch.setattr(sys, "stderr", err)
+        with pytest.raises(SystemExit) as done:
+            main([str(word) for word in ("fit", table, *roles(), *QUICK, "--out", out)])
+    assert (done.value.code, err.getvalue()) == (141, "")
+    assert saving.read(out).about["target"] == "status"
+
+
+@pytest.mark.slow
+def test_a_process_with_a_closed_pipe(table, tmp_path):
     out = tmp_path / "m.skops"
     words = [str(word) for word in ("fit", table, *roles(), *QUICK, "--out", out)]
     run = subprocess.Popen(
