@@ -86,7 +86,8 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     Parameters
     ----------
     model : estimator, search or Pipeline
-        Fitted; an estimator or a search of superfactor, or a scikit-learn Pipeline that ends in one.
+        Fitted; an estimator or a search of superfactor, or a scikit-learn Pipeline that ends in one. Its
+        steps are of superfactor or scikit-learn; your own functions and classes are refused.
     path : str or path
         Usually ends in ``.skops``.
     about : dict, optional
@@ -116,6 +117,12 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     record = {"versions": versions(), "date": now, **(about or {})}
     with replacing(Path(path)) as temporary:
         skops_io.dump({"superfactor_model": FORMAT, "estimator": model, "metadata": record}, temporary)
+        foreign = _foreign(skops_io.get_untrusted_types(file=temporary))
+        if foreign:  # `load` would refuse the file
+            raise TypeError(
+                f"model={type(model).__name__}: not saved: it contains {', '.join(foreign[:3])}, and files "
+                "hold only types of superfactor, NumPy, SciPy and scikit-learn; replace it, or use joblib"
+            )
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -184,7 +191,7 @@ def read(path: str | os.PathLike[str]) -> Saved:
     skops_io = _import_skops()
     try:
         wanted = skops_io.get_untrusted_types(file=path)
-        foreign = [name for name in wanted if not _is_ours(name)]
+        foreign = _foreign(wanted)
         content = None if foreign else skops_io.load(path, trusted=wanted)
     except Exception as error:  # a file that is not a model can fail in many ways
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -235,6 +242,11 @@ def _import_skops() -> Any:
     with needed_for("files of models", "cli"):
         import skops.io
     return skops.io
+
+
+def _foreign(names: list[str]) -> list[str]:
+    """Return the types that `load` does not trust."""
+    return [name for name in names if not _is_ours(name)]
 
 
 def _is_model(model: Any) -> bool:

@@ -13,7 +13,7 @@ import pytest
 import skops.io
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import superfactor
 from superfactor import saving
@@ -103,6 +103,23 @@ def test_save_refuses_foreign_models(tmp_path):
         with pytest.raises(TypeError, match="an estimator or a search of superfactor is required"):
             superfactor.save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+def mine(X):
+    return X
+
+
+def after(function):
+    """A fitted model whose pipeline begins with this function."""
+    return make_pipeline(FunctionTransformer(function), superfactor.SMFClassifier(2)).fit(X, LABELS)
+
+
+def test_save_refuses_what_load_would_refuse(tmp_path):
+    with pytest.raises(TypeError, match=r"not saved: it contains .*\bmine, and files hold only types of"):
+        superfactor.save(after(mine), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+    superfactor.save(after(np.abs), tmp_path / "m")
+    assert superfactor.load(tmp_path / "m")[0].func is np.abs
 
 
 class CreatesFile:

@@ -23,7 +23,7 @@ from superfactor.spectrum import RowSource, as_rows
 # Replaces scikit-learn's advice, which has six lines and does not mention LowRankImputer.
 _MISSING_ADVICE = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
-    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV impute missing values inside the folds by default"
+    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV do this themselves only if X has missing values in fit"
 )
 
 

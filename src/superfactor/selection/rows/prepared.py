@@ -178,9 +178,9 @@ def _check_covariates_apart(imputer: Any, search: Any) -> None:
 
 
 def _say_completed(X: Any, imputer: Any) -> None:
-    share = np.count_nonzero(np.isnan(X)) / X.size
+    missing = np.count_nonzero(np.isnan(X))
     warnings.warn(
-        f"X: {share:.1%} of the values are missing; every fold completes them from its training part by "
+        f"X: {missing} of {X.size} values are missing; every fold completes them from its training part by "
         f"{type(imputer).__name__}, and so does best_estimator_ (impute=None refuses them)",
         UserWarning,
         stacklevel=2,
