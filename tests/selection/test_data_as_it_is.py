@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.model_selection import PredefinedSplit, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.outcomes import Classes
@@ -169,6 +171,20 @@ def test_a_pipeline_lies_flat_and_covariates_are_those_of_its_output():
     assert list(search.best_estimator_.named_steps) == ["lowrankimputer", "standardscaler", "smf"]
     assert search.best_estimator_[-1].covariate_names_.tolist() == ["age"]
     assert search.covariate_coef_.shape == (1, 1)
+
+
+def test_texts_and_categories_of_a_table_become_sparse_columns_in_every_fold():
+    table = pd.DataFrame({"text": ["a word", "two words", "many more words"] * 20, "type": list("ab") * 30})
+    labels = np.arange(60) % 3 == 0
+    columns = make_column_transformer(
+        (OneHotEncoder(categories=[["a", "b"]], handle_unknown="ignore"), ["type"]),
+        (TfidfVectorizer(), "text"),
+        sparse_threshold=1,
+    )
+    search = SMFClassifierCV(**ONE, preprocess=columns, covariate_columns=[0, 1], cv=3).fit(table, labels)
+    by_hand = make_pipeline(columns, SMFClassifier(**ONE, covariate_columns=[0, 1])).fit(table, labels)
+    np.testing.assert_allclose(search.predict_proba(table), by_hand.predict_proba(table))
+    assert search.predict(table.iloc[:1].assign(type="c")).shape == (1,)
 
 
 @pytest.mark.parametrize("wide", [False, True])

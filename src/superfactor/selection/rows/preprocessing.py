@@ -40,7 +40,10 @@ def fresh(transformer: Any, X: Any) -> Any:
     """A clone, not yet fitted, which hands on the names of the columns where X has any."""
     found = clone(transformer)
     if hasattr(X, "columns") and hasattr(found, "set_output"):
-        found.set_output(transform="pandas")
+        try:
+            found.set_output(transform="pandas")
+        except ValueError:  # one of its steps cannot, such as TfidfVectorizer in a ColumnTransformer
+            return clone(transformer)
     return found
 
 
