@@ -66,7 +66,10 @@ def test_examples_run(room):
     if "matplotlib" in ROOMS[room]:
         importlib.import_module("matplotlib").use("Agg")
     runner = doctest.DocTestRunner(optionflags=FLAGS)
+    root = importlib.import_module("superfactor")
     for name, value in _objects(room):
+        if room != "superfactor" and value is getattr(root, name, None):
+            continue  # its examples run there
         parsed = doctest.DocTestParser().get_doctest(
             inspect.getdoc(value) or "", {name: value}, f"{room}.{name}", None, None
         )

@@ -16,6 +16,16 @@ case "$*" in
 esac
 """
 
+# It leaves an environment with something in place of pip, since pip takes seconds to unpack.
+WITH_PIP = f"""#!/bin/sh
+case "$*" in
+  *venv*)
+    "{sys.executable}" -m venv --without-pip "$3" "$4"
+    for packages in "$4"/lib/python*/site-packages; do mkdir "$packages/pip"; done ;;
+  *) exec "{sys.executable}" "$@" ;;
+esac
+"""
+
 
 def set_up(folder, python):
     (folder / "tools").mkdir(exist_ok=True)
@@ -41,7 +51,10 @@ def test_without_venv_it_reports_what_to_install_and_leaves_no_files(tmp_path):
 def test_an_environment_without_pip_is_made_again(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
     (tmp_path / ".venv" / "left-over").touch()
-    _, said, _ = set_up(tmp_path, sys.executable)  # ends where nothing can be installed
+    python = tmp_path / "python"
+    python.write_text(WITH_PIP)
+    python.chmod(0o755)
+    _, said, _ = set_up(tmp_path, python)  # ends where nothing can be installed
     assert "creating .venv" in said
     assert not (tmp_path / ".venv" / "left-over").exists()
     assert list((tmp_path / ".venv").glob("lib/python*/site-packages/pip"))

@@ -130,9 +130,10 @@ def test_event_words_and_swapped_columns(adata):
 
 
 def test_search_chooses_the_rank(adata, tmp_path):
-    sfa.tl.smf(adata, "ill", n_components="auto")
+    weights = {"xi": 1.0, "lam": 1.0}
+    sfa.tl.smf(adata, "ill", n_components="auto", **weights)
     y = adata.obs["ill"].to_numpy()
-    search = SMFClassifierCV(preprocess=None, impute=None).fit(adata.X, y)
+    search = SMFClassifierCV(preprocess=None, impute=None, **weights).fit(adata.X, y)
     chosen = adata.uns["smf"]["search"]
     assert chosen["best"] == search.best_params_
     assert chosen["best_score"] == pytest.approx(search.best_score_)

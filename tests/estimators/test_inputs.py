@@ -207,7 +207,7 @@ def test_too_few_iterations_warn(estimator, model):
 
 
 def test_warning_names_max_iter():
-    X, y, _ = small(n=60, classes=3)
+    X, y, _ = small(n=24, p=6, classes=3)
     with pytest.warns(ConvergenceWarning, match=r"limit of 500 .*max_iter or tol \(now 0\.0\)"):
         SMFClassifier(solver="bcd", lam=1e-4, tol=0, certify=None).fit(X, y)
 

@@ -96,10 +96,8 @@ def test_bound_is_below_values_from_other_starts(seed):
     kinds = dict(list(KINDS.items())[seed % 3 :])
     weights = {"xi": 10 ** rng.uniform(-2, 0), "lam": 10 ** rng.uniform(-2, 1)}
     model = SMFMixed(kinds, 1 + seed % 2, **weights).fit(X, y)
-    best = min(
-        clone(model).set_params(search="thorough", random_state=k, certify=None).fit(X, y).objective_
-        for k in range(3)
-    )
+    # Hundreds of starts, other ones than those of the fit itself.
+    best = clone(model).set_params(search="thorough", random_state=1, certify=None).fit(X, y).objective_
     assert model.certificate_.lower_bound <= best * (1 + 1e-10)
     if model.certificate_.is_global:
         assert model.objective_ <= best * (1 + 1e-7)

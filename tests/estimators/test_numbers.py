@@ -15,9 +15,10 @@ def test_targets_keep_their_names():
     Y = pd.DataFrame(X[:, :2] + 0.3 * rng.normal(size=(40, 2)), columns=["weight", "waist"])
     Y.iloc[3] = np.nan  # a sample without targets
     assert factor_view(SMFRegressor(2).fit(X, Y)).outputs == ("weight", "waist")
-    assert factor_view(SMFRegressorCV(cv=3).fit(X, Y)).outputs == ("weight", "waist")
+    search = SMFRegressorCV(2, xi=0.1, lam=1.0, cv=3)
+    assert factor_view(search.fit(X, Y)).outputs == ("weight", "waist")
     assert factor_view(SMFRegressor(2).fit(X, Y.fillna(0).to_numpy())).outputs == ("y0", "y1")
-    found = nested_scores(SMFRegressorCV(cv=3), X, Y, n_splits=3, n_repeats=1)
+    found = nested_scores(search, X, Y, n_splits=3, n_repeats=1)
     assert list(found.names) == ["weight", "waist"]
 
 

@@ -273,10 +273,10 @@ TRUTH = np.array([0.8, -0.7])
 @pytest.mark.parametrize(
     ("kind", "n", "base", "params", "times"),
     [
-        (SMFClassifier, 120, 0.0, {}, 100),
-        (SMFRegressor, 60, 0.0, {}, 100),
+        (SMFClassifier, 120, 0.0, {}, 60),
+        (SMFRegressor, 60, 0.0, {}, 60),
         (SMFClassifier, 250, -2.0, {"class_weight": "balanced"}, 60),  # weights are no further samples
-        (SMFRegressor, 120, 0.0, {"loss": "poisson"}, 100),  # of counts that vary three times as much
+        (SMFRegressor, 120, 0.0, {"loss": "poisson"}, 60),  # of counts that vary three times as much
     ],
     ids=["odds", "slopes", "balanced", "rates"],
 )

@@ -275,8 +275,9 @@ def estimate_and_truth(X, gone, **parameters):
     return imputer, float(np.sqrt(np.mean(error**2))), doubt
 
 
-@pytest.mark.parametrize("noise", [0.0, 1e-2, 0.1])
-@pytest.mark.parametrize("shape", [(50, 30), (40, 120)])
+@pytest.mark.parametrize(
+    ("shape", "noise"), [((50, 30), 0.0), ((50, 30), 0.1), ((40, 120), 1e-2), ((40, 120), 0.1)]
+)
 def test_estimated_error_is_accurate(shape, noise):
     exact = 3e-3  # below this, in standard deviations, a fill is called exact
     ratios, warned = [], 0

@@ -75,6 +75,7 @@ def test_a_setting_is_classified_by_the_papers_constants(example, model, xi, lam
     assert found["relative_gap_ascent"] <= found["relative_gap_residual"]
 
 
+@pytest.mark.slow
 def test_nothing_proven_is_refuted(quick_run, data_dir):
     outcome, _, _ = quick_run("global-optimum", data_dir)
     table = outcome.tables[""]

@@ -33,8 +33,8 @@ def test_a_search_with_a_limit(monkeypatch, capsys):
 def test_nested_scores(capsys):
     _, code = CODE
     rng = np.random.default_rng(0)
-    y = np.arange(24) % 2
-    exec(code, {"X": rng.normal(size=(24, 6)) + 3 * y[:, None], "y": y})
+    y = np.arange(20) % 2
+    exec(code, {"X": rng.normal(size=(20, 3)) + 3 * y[:, None], "y": y})
     assert capsys.readouterr().out.startswith("Better than guessing: ")
 
 

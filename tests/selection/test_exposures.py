@@ -80,7 +80,7 @@ def test_the_unit_of_the_exposure_does_not_matter():
     found = []
     for unit in (1.0, 60.0):
         seen = SEEN * np.where(np.arange(P + 1) == 3, unit, 1.0)
-        search = SMFRegressorCV(loss="poisson", exposure_column=3, cv=3)
+        search = SMFRegressorCV(2, loss="poisson", exposure_column=3, cv=2)
         found.append(nested_scores(search, seen, Y, n_splits=3, n_repeats=1))
     one, other = found
     for method in one.rivals:

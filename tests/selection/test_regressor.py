@@ -161,7 +161,7 @@ def test_samples_without_targets_are_seen_and_never_scored(mark, targets):
 
 def test_the_choice_depends_on_no_unit():
     X, y = doses(p=10)
-    options = {"preprocess": "center", "cv": FOLDS}
+    options = {"n_components": 2, "preprocess": "center", "cv": FOLDS}
     one = SMFRegressorCV(**options).fit(X, y)
     large = SMFRegressorCV(**options).fit(1000 * X, y)
     small = SMFRegressorCV(**options).fit(X, y / 1000)
