@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -111,6 +112,16 @@ def test_passthrough_and_empty_columns_are_not_missing_values():
     with pytest.warns(UserWarning, match="'batch' in 60 of 90 samples has no value"):
         facts = gather(model, X, y)
     assert (facts.filled.train.n_missing, facts.filled.train.n_values) == (gone.sum(), 1800)
+
+
+def test_logarithms_come_first_and_covariates_have_the_names_of_their_columns():
+    X, y = table(60, 20, 2)
+    people = pd.DataFrame({"age": np.arange(60.0), "site": np.resize(["Boston", "Kyoto", "Lyon"], 60)})
+    model = SMFClassifier(1).fit(X, y, covariates=people)
+    notes = ["Feature values below 1 were set to 1, then log2 was taken."]
+    text = in_words(replace(gather(model, X, y, covariates=people), notes=notes))
+    assert "with age and site as covariates" in text
+    assert text.index("log2 was taken") < text.index("Features were")
 
 
 def test_no_text_without_missing_values():

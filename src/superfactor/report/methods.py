@@ -66,7 +66,8 @@ def _preprocessing(facts: Facts) -> str:
             f"In the training samples {facts.filled.train}{new} were missing; they were imputed with "
             f"{facts.filled.how}.",
         )
-    return " ".join([*parts, *(note for note in facts.notes if note.startswith("Feature"))])
+    # Changes of the table come before imputation and scaling.
+    return " ".join([*(note for note in facts.notes if note.startswith("Feature")), *parts])
 
 
 def _model(facts: Facts) -> str:

@@ -59,7 +59,7 @@ class Facts:
     steps: tuple[Any, ...]
     names: list[str]  # of classes or outputs, on the page
     columns: Any  # (k,) of the predicted rows, in the model
-    covariates: list[str]  # their names, in the order of covariate_coef_
+    covariates: list[str]  # names of their columns in the table, without levels
     view: FactorView
     plain: Matched  # the same number of factors of a plain SVD, matched to those of the view
     factorized: Any  # preprocessed X (n, p) without covariate columns; dense or sparse

@@ -115,7 +115,7 @@ def gather(
         names=[label(name, LONGEST_CLASS) for name in called],
         columns=columns,
         axis=label(outcome.page.axis(y)),
-        covariates=[label(name) for name in fitted.covariate_names],
+        covariates=_covariates(fitted),
         view=view,
         plain=matched(view, replace(plain, features=view.features)),
         factorized=given.of_labelled(as_numpy(estimator.split_columns(seen)[0])),
@@ -150,6 +150,12 @@ def _out_of_fold(held_out: HeldOut, given: CheckedY, view: FactorView) -> Any:
             "training sample and one column per factor"
         )
     return held_out.scores if given.known is None else held_out.scores[given.known]
+
+
+def _covariates(fitted: Any) -> list[str]:
+    """Return the columns of the covariates, each once: sex, not sex=female."""
+    column = {f"{name}={level}": name for name, known in fitted.covariate_levels.items() for level in known}
+    return [label(name) for name in dict.fromkeys(column.get(name, name) for name in fitted.covariate_names)]
 
 
 def _covariate_table(
