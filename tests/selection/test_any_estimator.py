@@ -132,7 +132,7 @@ class TestMore:
             found = nested_scores(model, X, y, covariates=table, n_repeats=1)
             assert found.summary["accuracy"]["mean"] > 0.9
             assert found.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
-            assert " age already says" in " ".join(found.verdict.sentences)
+            assert "improve on age alone" in " ".join(found.verdict.sentences)
 
     def test_samples_without_a_label(self):
         X, y = patients(n=40, p=6)

@@ -85,7 +85,7 @@ class TestCovariates:
             *(SMFClassifierCV(), X, y), covariates=age[:, None], n_repeats=1, covariate_names=names
         )
         assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
-        assert " age a" in apart.verdict.sentences[0]  # already says, or alone does better
+        assert " age a" in apart.verdict.sentences[0]  # alone
         both = np.column_stack([X, age])
         search = SMFClassifierCV(covariate_columns=[X.shape[1]])
         column = nested_scores(search, both, y, n_repeats=1)

@@ -53,8 +53,8 @@ def test_grades(difference, half, chance, grade, words):
 @pytest.mark.parametrize(
     ("difference", "words"),
     [
-        (interval(0.1, 0.05), "The features add to what age and sex already say: +10.0 points, +5.0"),
-        (interval(0.0, 0.05), "The features are not shown to add to what age and sex already say: +0.0"),
+        (interval(0.1, 0.05), "The features improve on age and sex alone: +10.0 points, +5.0"),
+        (interval(0.0, 0.05), "The features are not shown to improve on age and sex alone: +0.0"),
         (interval(-0.1, 0.05), "The features harm: age and sex alone do better, by +10.0 points"),
     ],
 )  # fmt: skip

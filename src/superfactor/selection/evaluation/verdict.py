@@ -229,14 +229,13 @@ def grade_of(difference: Mapping[str, Any], chance: float) -> str:
 
 def _beside_covariates(metric: Metric, difference: Mapping[str, Any], names: Sequence[str]) -> str:
     what = listed(names) or "the covariates"
-    say = "says" if len(names) == 1 else "say"
     do = "does" if len(names) == 1 else "do"
     gain = _gain(metric, difference)
     if difference["low"] > 0:
-        return f"The features add to what {what} already {say}: {gain}."
+        return f"The features improve on {what} alone: {gain}."
     if difference["high"] < 0:
         return f"The features harm: {what} alone {do} better, by {_gain(metric, difference, sign=-1)}."
-    return f"The features are not shown to add to what {what} already {say}: {gain}."
+    return f"The features are not shown to improve on {what} alone: {gain}."
 
 
 def _compared(outcome: Outcome, metric: Metric, differences: Mapping[str, Mapping[str, Any]]) -> list[str]:
