@@ -13,7 +13,7 @@ from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfacto
             lambda d: d.assign(centre="Lyon", batch="b"),
             (),
             "no numbers in columns 'centre', 'batch'; leave out with --drop, or give their role with --id, "
-            "--covariates or --adjust",
+            "--covariates or --adjust; numeric columns without a role are features",
         ),
         (
             lambda d: d.assign(status=["a"] * 38 + ["b"] * 2),

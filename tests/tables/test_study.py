@@ -57,7 +57,7 @@ def test_a_table_becomes_a_study(read):
             lambda d: d.assign(centre="Lyon", batch="b"),
             "cells",
             "no numbers in columns 'centre', 'batch'; leave out with drop, or give their role with id, "
-            "covariates or adjust",
+            "covariates or adjust; numeric columns without a role are features",
         ),
         (lambda d: d.assign(status="normal"), "labels", "column 'status' has only one class, 'normal'"),
         (lambda d: d.assign(status=None), "labels", "column 'status' is empty for all 40 samples"),
@@ -138,7 +138,7 @@ def test_messages_with_settings_in_other_words(read):
     with pytest.raises(TableError) as caught:
         read(cohort().assign(centre="Lyon"), **LABELS)
     line = caught.value.said(lambda setting: f"<{setting.name}>")
-    assert line.endswith("leave out with <drop>, or give their role with <id>, <covariates> or <adjust>")
+    assert "leave out with <drop>, or give their role with <id>, <covariates> or <adjust>;" in line
     (note,) = read(cohort().assign(no=range(40)), **LABELS).notes
     assert (note.kind, note.fields) == ("identifier", {"column": "no"})
     assert note.parts[1] == Setting("drop", "no")

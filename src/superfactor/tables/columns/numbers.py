@@ -105,6 +105,7 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
     raise TableError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with ",
         *(Setting("drop"), ", or give their role with ", *roles),
+        "; numeric columns without a role are features",
         kind="cells",
         columns=names,
     )
