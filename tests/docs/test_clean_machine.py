@@ -81,7 +81,8 @@ def test_commands_of_the_first_page_work_in_order(wheel, tmp_path):
     assert (machine.folder / "superfactor-demo" / "report.html").stat().st_size > 10_000
 
     table, malign = load_breast_cancer(return_X_y=True, as_frame=True)
-    table = table.iloc[:120, :6].assign(diagnosis=malign.map({0: "malignant", 1: "benign"}))
+    people = {"patient": [f"P{i}" for i in range(120)], "age": range(40, 160), "sex": ["f", "m"] * 60}
+    table = table.iloc[:120, :6].assign(diagnosis=malign.map({0: "malignant", 1: "benign"}), **people)
     table.to_csv(machine.folder / "table.csv", index=False)
     assert "--target diagnosis" in fit
     machine.does(fit)
