@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
-from tests.cli.command import QUICK, cohort, refused, roles, superfactor
+from tests.cli.command import QUICK, SETTING, cohort, refused, roles, superfactor
 
 from superfactor import SMFClassifierCV, saving
 from superfactor.cli.output.out_of_fold import recorded
 from superfactor.interpretation import covariate_effects
+from superfactor.selection.rows import blocks
 
 
 def test_says_what_it_did(table, tmp_path):
@@ -212,6 +213,19 @@ def test_small_classes_make_fewer_folds(tmp_path):
     data.to_csv(tmp_path / "t.csv", index=False)
     done = superfactor("fit", tmp_path / "t.csv", *roles(), *QUICK, "--out", tmp_path / "m", "--json")
     assert done.json["selection"]["folds"] == 3
+
+
+def test_large_tables_have_three_folds_two_at_once(table, tmp_path, monkeypatch):
+    """In single precision: the same figures to a few digits as with three folds of a small table."""
+    words = ("fit", table, *roles(), *SETTING, "--no-stable", "--out", tmp_path / "m", "--json")
+    expected = superfactor(*words, "--cv", "3").json
+    monkeypatch.setattr(blocks, "LARGE", 100)
+    found = superfactor(*words).json
+    assert found["selection"]["folds"] == 3
+    assert superfactor(*words, "--cv", "4").json["selection"]["folds"] == 4
+    for figure in ("accuracy", "log_loss"):
+        ours, others = (each["nested"]["summary"][figure] for each in (found, expected))
+        assert ours == pytest.approx(others, abs=1e-3)
 
 
 def test_everything_is_chosen_without_options(table, tmp_path):

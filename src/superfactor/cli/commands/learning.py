@@ -27,6 +27,8 @@ from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
 
 FOLDS = 5
+# The same of large tables, whose scores vary little between folds.
+FEW_FOLDS = 3
 # Folds of a large table to work on at once: each has its own copy of the rows.
 MOST_FOLDS = 2
 # Groups are divided into at most this many parts, some of which are held out.
@@ -134,7 +136,7 @@ def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
             samples.named(y),
             groups=groups,
             covariate_names=tuple(samples.encoding),
-            n_splits=settings.cv or FOLDS,
+            n_splits=settings.cv or default_folds(samples.design),
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,
@@ -154,11 +156,20 @@ def few_threads(X: Any) -> Any:
     return _arrays.few_threads(X.shape)
 
 
+def default_folds(X: Any) -> int:
+    """Return the number of folds of every cross-validation of X (n, p)."""
+    return FEW_FOLDS if _is_large(X) else FOLDS
+
+
+def _is_large(X: Any) -> bool:
+    return not sp.issparse(X) and has_large_folds(X.shape)
+
+
 @contextmanager
 def folds_at_once(X: Any) -> Iterator[None]:
     """Work on two folds of a large table X (n, p) at once, one thread each; as `few_threads` otherwise."""
     n_jobs = min(MOST_FOLDS, cpu_count())
-    if sp.issparse(X) or not has_large_folds(X.shape) or n_jobs == 1:
+    if not _is_large(X) or n_jobs == 1:
         with few_threads(X):
             yield
         return
@@ -245,7 +256,7 @@ def search_for(
     least = 2 * outcome.fewest_test_samples
     required = f"cross-validation requires {least}{outcome.of_each}"
     fewest = _check_sizes(samples, outcome, target, own, least, required)
-    folds = min(settings.cv or FOLDS, fewest // outcome.fewest_test_samples)
+    folds = min(settings.cv or default_folds(samples.design), fewest // outcome.fewest_test_samples)
     _check_ranks(settings.rank, len(y) - -(-len(target.truth) // folds), samples.n_features)
     positions = np.flatnonzero(there)
     with as_user_error():
