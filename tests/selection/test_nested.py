@@ -35,7 +35,7 @@ def quick(**others):
 def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     monkeypatch.setattr(outer, "TOLERANCE", 1e-8)
     X, y = patients(p=8 if tall else 60)
-    inner = StratifiedKFold(3, shuffle=True, random_state=7)
+    inner = StratifiedKFold(2, shuffle=True, random_state=7)
     search = quick(cv=inner, preprocess=preprocess, search="off")
     found = nested_scores(search, X, y, n_repeats=2 if tall else 1, rivals=False)
 
@@ -81,13 +81,13 @@ class TestCovariates:
         X, y = patients(n=40, p=20, effect=0.0)
         age = (y == "ill") + 0.2 * np.random.default_rng(0).normal(size=len(y))
         names = ("age",)
-        apart = nested_scores(
-            *(SMFClassifierCV(), X, y), covariates=age[:, None], n_repeats=1, covariate_names=names
-        )
+        options = {"xi": 0.1, "lam": 10.0, "cv": 2, "certify": None}
+        search = SMFClassifierCV(2, **options)
+        apart = nested_scores(search, X, y, covariates=age[:, None], n_repeats=1, covariate_names=names)
         assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " age a" in apart.verdict.sentences[0]  # alone
         both = np.column_stack([X, age])
-        search = SMFClassifierCV(covariate_columns=[X.shape[1]])
+        search = SMFClassifierCV(2, **options, covariate_columns=[X.shape[1]])
         column = nested_scores(search, both, y, n_repeats=1)
         assert column.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " the covariates a" in column.verdict.sentences[0]
@@ -118,7 +118,7 @@ class TestGroups:
         X, y = patients(n=20, p=40, effect=0.0)
         groups = np.tile(np.arange(20), 3)
         many = np.tile(X, (3, 1)), np.tile(y, 3)
-        search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, preprocess="standardize")
+        search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, cv=2, preprocess="standardize")
         without = nested_scores(search, *many, n_repeats=1, rivals=False)
         within = nested_scores(search, *many, groups=groups, n_repeats=1, rivals=False)
         assert without.summary["accuracy"]["mean"] > 0.95
@@ -136,7 +136,7 @@ class TestPermutations:
     def test_signal_is_seen(self):
         X, y = patients()
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
-        found = nested_scores(search, X, y, n_repeats=1, rivals=False, permutations=9)
+        found = nested_scores(search, X, y, n_splits=3, n_repeats=1, rivals=False, permutations=9)
         assert found.permutation.p_value == 1 / 10
         assert found.permutation.score == found.repeats["model"]["accuracy"][0]
         assert "0 of 9 tries (p = 0.1; a claim needs 19 tries or more)" in found.verdict.sentences[0]
@@ -145,7 +145,7 @@ class TestPermutations:
     def test_p_values_of_noise_are_uniform(self):
         p = []
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
-        for seed in range(8):
+        for seed in range(6):
             X, y = patients(n=20, p=4, effect=0.0, seed=100 + seed)
             found = nested_scores(*(search, X, y), n_splits=2, n_repeats=1, rivals=False, permutations=4)
             p.append(found.permutation.p_value)
@@ -189,8 +189,9 @@ def test_several_classes():
 def test_sparse_data():
     X, y = patients(p=12)
     sparse = sp.csr_array(np.where(X > 0, X, 0.0))
-    found = nested_scores(quick(preprocess=None), sparse, y, n_repeats=1)
-    dense = nested_scores(quick(preprocess=None), sparse.toarray(), y, n_repeats=1)
+    search = quick(preprocess=None, cv=2)
+    found = nested_scores(search, sparse, y, n_splits=3, n_repeats=1)
+    dense = nested_scores(search, sparse.toarray(), y, n_splits=3, n_repeats=1)
     np.testing.assert_allclose(found.predictions, dense.predictions, atol=1e-5)
 
 
@@ -206,7 +207,7 @@ def test_progress_and_small_classes():
     y = np.array(["common"] * 26 + ["rare"] * 4)
     told = []
     found = nested_scores(
-        *(quick(preprocess="standardize"), X, y),
+        *(quick(preprocess="standardize", cv=2), X, y),
         n_repeats=2,
         progress=lambda done, total: told.append((done, total)),
     )
@@ -245,7 +246,7 @@ def test_perfect_folds_leave_room_for_doubt():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 5)) + 20 * y[:, None]
-    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
+    found = nested_scores(quick(preprocess="standardize", cv=2), X, y, n_repeats=1)
     assert found.summary["accuracy"]["mean"] == 1.0
     assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
     assert found.differences["always the most frequent class"]["low"] < 0.45
