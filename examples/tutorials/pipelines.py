@@ -126,21 +126,94 @@ importance.head(6).round(3)
 # %%
 # Saving and loading
 # ------------------
-# A skops file contains data and no code, so you can open it without trusting its source. The command line
-# uses the same format. ``joblib`` and ``pickle`` work too, for files from trusted sources.
+# :func:`superfactor.save` writes a search, an estimator or a pipeline without pickle, so you can open the
+# file without trusting its source. It refuses steps with your own functions and classes. ``joblib`` saves
+# them too; load its files only from trusted sources.
 
 import tempfile
 from pathlib import Path
 
-import skops.io
+import superfactor
 
 path = Path(tempfile.mkdtemp(), "receptor.skops")
-skops.io.dump(quick.best_estimator_, path)
-unknown = skops.io.get_untrusted_types(file=path)
-print(unknown)
+superfactor.save(quick, path, about={"samples": "breast tumours"})
+again = superfactor.load(path)
+print((again.predict_proba(X_test) == quick.predict_proba(X_test)).all())
 
 # %%
-# These types are unknown to skops; all belong to superfactor. After this check, load the file:
+# Predicting new samples
+# ----------------------
+# Load the model once per process: the first load imports many modules and takes seconds. Rows that differ
+# from the training table are handled like this:
+#
+# - **A missing column** is an error that names it.
+# - **An unknown category** is an error. With ``OneHotEncoder(handle_unknown="ignore")`` in the pipeline, all
+#   its indicators are 0.
+# - **A missing value** of a feature is an error, unless the pipeline has an imputer. A search without
+#   ``preprocess=`` adds one only if the training table has missing values. To accept them later, pass
+#   ``preprocess=make_pipeline(LowRankImputer(), StandardScaler())``.
+# - **Drift** is not checked.
 
-again = skops.io.load(path, trusted=unknown)
-print((again.predict_proba(X_test) == quick.predict_proba(X_test)).all())
+
+def outcome_of(change, **columns):
+    """Print the prediction for one changed row."""
+    try:
+        print(change, again.predict_proba(X_test.iloc[:1].assign(**columns)).round(2))
+    except ValueError as error:
+        print(change, "->", error)
+
+
+outcome_of("unknown grade:", grade="very poor")
+outcome_of("one gene in other units:", **{genes[0]: 1000 * X_test[genes[0]]})
+
+# %%
+# To detect drift, compare the scores of the factors with those of training, which have mean 0 and variance 1.
+# This detects changes along the factors only.
+
+import numpy as np
+
+fitted = again.best_estimator_[-1]
+
+
+def largest_score(rows):
+    """Return the largest score of each sample, in standard deviations."""
+    return np.abs((again.transform(rows) - fitted.score_mean_) @ fitted.factor_turn_).max(axis=1)
+
+
+again.set_output(transform="default")
+print("held-out tumours:", largest_score(X_test).max().round(1))
+print(
+    "in other units:",
+    largest_score(X_test.assign(**{name: 2 * X_test[name] for name in genes})).min().round(1),
+)
+
+# %%
+# Fitting again with new samples
+# ------------------------------
+# There is no warm start and no ``partial_fit``; ``checkpoint=`` only resumes an interrupted fit of the same
+# table. To keep rank and weights without a new search, clone the fitted pipeline. The objective is a sum
+# over samples, so λ grows with their number.
+
+from sklearn.base import clone
+
+more = clone(quick.best_estimator_)
+more.set_params(smf__lam=quick.best_params_["lam"] * len(table) / len(X_train))
+more.fit(table, y)
+
+# %%
+# Texts and a category
+# --------------------
+# A ``ColumnTransformer`` with ``TfidfVectorizer`` returns a sparse matrix, whose columns have no names. Put
+# the category first and pass positions; fixed ``categories`` keep them the same in all folds:
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder
+
+levels = ["full-time", "part-time"]
+columns = make_column_transformer(
+    (OneHotEncoder(categories=[levels], handle_unknown="ignore"), ["type"]), (TfidfVectorizer(), "text")
+)
+jobs = SMFClassifierCV(preprocess=columns, covariate_columns=list(range(len(levels))))
+
+# %%
+# Fit ``jobs`` to a table with the columns ``text`` and ``type``. See :doc:`texts` for such factors.

@@ -87,7 +87,7 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     ----------
     model : estimator, search or Pipeline
         Fitted; an estimator or a search of superfactor, or a scikit-learn Pipeline that ends in one. Its
-        steps are of superfactor or scikit-learn; your own functions and classes are refused.
+        steps are of superfactor or scikit-learn; functions and classes from elsewhere are refused.
     path : str or path
         Usually ends in ``.skops``.
     about : dict, optional
@@ -120,8 +120,8 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
         foreign = _foreign(skops_io.get_untrusted_types(file=temporary))
         if foreign:  # `load` would refuse the file
             raise TypeError(
-                f"model={type(model).__name__}: not saved: it contains {', '.join(foreign[:3])}, and files "
-                "hold only types of superfactor, NumPy, SciPy and scikit-learn; replace it, or use joblib"
+                f"model={type(model).__name__}: not saved: it contains {', '.join(foreign[:3])}, which "
+                "superfactor.load would refuse; replace it, or use joblib"
             )
 
 

@@ -37,6 +37,7 @@ MODELS = {
     "times": (superfactor.SMFSurvival(2), TIMES),
     "strata": (superfactor.SMFSurvival(2, ties="efron"), STRATA),
     "classifier-search": (superfactor.SMFClassifierCV([1, 2], **ONE), LABELS),
+    "scored-search": (superfactor.SMFClassifierCV(2, **ONE, scoring="balanced_accuracy"), LABELS),
     "regressor-search": (superfactor.SMFRegressorCV([1, 2], **ONE), X[:, 0]),
     "survival-search": (superfactor.SMFSurvivalCV([1, 2], **ONE), TIMES),
     "pipeline": (make_pipeline(StandardScaler(), superfactor.SMFClassifier(2)), LABELS),
@@ -115,7 +116,7 @@ def after(function):
 
 
 def test_save_refuses_what_load_would_refuse(tmp_path):
-    with pytest.raises(TypeError, match=r"not saved: it contains .*\bmine, and files hold only types of"):
+    with pytest.raises(TypeError, match=r"not saved: it contains .*\bmine, which superfactor.load would"):
         superfactor.save(after(mine), tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
     superfactor.save(after(np.abs), tmp_path / "m")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
@@ -247,10 +247,17 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Who listens is no part of a model, and often cannot be pickled."""
+        """Return the state without the callback; a scorer of scikit-learn is its name, for model files."""
         state = dict(super().__getstate__())
         state.pop("_on_progress", None)
+        if "scorer_" in state and isinstance(self.scoring, str):
+            state["scorer_"] = self.scoring
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("scorer_"), str):
+            state = state | {"scorer_": get_scorer(state["scorer_"])}
+        super().__setstate__(state)
 
     def _refit(
         self, base: Any, X: Any, y: Any, covariates: Any, weight: Any, imputer: Any, progress: SearchProgress
