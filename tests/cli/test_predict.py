@@ -92,12 +92,12 @@ def test_quiet(model, table, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.drop(columns="gene3"), "1 of the model's 14 columns are missing: 'gene3'"),
+        (lambda d: d.drop(columns="gene3"), "1 of the model's 14 columns is missing: 'gene3'"),
         (
             lambda d: d.drop(columns=[f"gene{j}" for j in range(8)]),
             "8 of the model's 14 columns are missing: 'gene0', 'gene1', 'gene2', 'gene3', 'gene4' and 3 more",
         ),
-        (lambda d: d.drop(columns="sex"), "columns are missing: 'sex'"),
+        (lambda d: d.drop(columns="sex"), "columns is missing: 'sex'"),
         (
             lambda d: d.assign(sex=["F", "X"] * 20),
             "covariate 'sex' is 'X' at sample P001 (line 3); the model knows 'F', 'M'",

@@ -356,8 +356,9 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     absent += [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
     if absent:
         raise TableError(
-            f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns are "
-            f"missing: {shortened(absent)}; add them, or fit a model without them",
+            f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns "
+            f"{'is' if len(absent) == 1 else 'are'} missing: {shortened(absent)}; add them, or "
+            "fit a model without them",
             kind="model",
             columns=absent,
         )
