@@ -148,6 +148,9 @@ def test_projected_cells_are_coloured_by_their_prediction(adata):
     new = anndata.AnnData(adata.X[:50])
     sfa.tl.project(new, adata)
     display = sfa.pl.samples(new)
+    assert "predictions, not labels" in display.said
+    new.obs["own"] = "a"
+    assert not sfa.pl.samples(new, color="own").said
     assert sum(len(points.get_offsets()) for points in display.points_.values()) == 50
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Name and colour of cells without a label.
 _UNLABELLED, _GREY = "unlabelled", "#D3D3D3"
 _TRAINING = "Cells of the fit: the model has seen their labels."
+_PREDICTED = "Cells outside the fit: colours are predictions, not labels."
 
 
 def factors(
@@ -177,7 +178,7 @@ def samples(
         classes=classes,
         target=color,
         colors=palette,
-        said=_TRAINING if fitted else "",
+        said=_TRAINING if fitted else _PREDICTED if color.startswith(f"{key}_") else "",
         outlined=not fitted,
     )
     display.plot(ax, ellipses=ellipses, **kwargs)
