@@ -155,10 +155,14 @@ class Inside:
         """Return a, b ≥ 0 for which the Gram matrix of the design is about aI + bD, by least squares."""
         xp, values, size = namespace(self.D), self.spectrum[0], self.basis.size
         masses = xp.linalg.diagonal(self.gram_in_axes)[:size]
-        off, mean = values - xp.mean(values), float(xp.mean(masses))
-        spread = float(xp.sum(off * off))
-        b = max(float(xp.sum(off * masses)) / spread, 0.0) if spread > 0 else 0.0
-        return max(mean - b * float(xp.mean(values)), 0.0), b
+        mean, square = float(xp.mean(values)), float(xp.sum(values * values))
+        off = values - mean
+        spread, all_alike = float(xp.sum(off * off)), 1e-12 * square
+        b = float(xp.sum(off * masses)) / spread if spread > all_alike else 0.0
+        a = float(xp.mean(masses)) - b * mean
+        if b < 0:
+            return float(xp.mean(masses)), 0.0
+        return (a, b) if a >= 0 else (0.0, float(xp.sum(values * masses)) / square)
 
     # --- one proximal step -----------------------------------------------------------------------
 
