@@ -77,7 +77,7 @@ def searched(search, X, y, covariates=None, weight=None):
     search.set_params(cv=[(TRAIN, TEST)], scoring=witness, refit=False, **LISTS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "X. .* of the values are missing")
+        warnings.filterwarnings("ignore", "X: .* values are missing")
         search.fit(X, y, covariates=covariates, sample_weight=weight)
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
     return witness.seen
@@ -162,7 +162,7 @@ def outer_fold(monkeypatch, search, X, y, covariates=None):
 
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "X. .* of the values are missing")
+        warnings.filterwarnings("ignore", "X: .* values are missing")
         patch.setattr(SMFClassifierCV, "predict_proba", watched)
         search.set_params(scoring=witness)
         work = SearchFold.of(search, X, y, covariates, None, rivals=True, seed=0)
