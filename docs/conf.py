@@ -60,7 +60,7 @@ GALLERY = {
     "samples": "samples biplot heatmap new_samples",
     "choosing": "scree cv_surface nearness panel",
     "trust": "certificate starts convergence stability stable_features shuffled",
-    "data": "covariates confounders blocks gaps unlabelled",
+    "data": "covariates confounders blocks missing_values unlabelled",
 }
 
 # Pages from the scripts of ../examples, which run in each build.
