@@ -169,7 +169,9 @@ def certify(
             found = found.closed_by(dual.shortened(points))
         if points is not None and method == "ascent" and found.relative > GLOBAL_TOLERANCE:
             found = found.closed_by(_ascended(dual, rank, points, solution, max_iter))
-        largest = None if problem.whole is not None else spectrum.largest()
+        # Weights that differ would make this a loose bound of the design's curvature.
+        alike = problem.smallest_weight == problem.largest_weight
+        largest = spectrum.largest() if alike or problem.whole is None else None
         is_global = found.relative <= GLOBAL_TOLERANCE and problem.loss.convex
         statement, lost = _statement(problem, rank, found, is_global, spectrum.exact)
         return Certificate(

@@ -139,8 +139,8 @@ def theorem_constants(
     radius : float, default=inf
         The paper's M, a bound on the norm of every activation; with inf the constants hold everywhere.
     largest : float, optional
-        About σ₁² of X̃, if X is not in memory. Both bounds are then valid but not the best: nδ⁻ counts as 0,
-        and nδ⁺ of X and X' together is at most the sum.
+        About σ₁² of X̃, if it is known. nδ⁺ of X and X' together is then bounded from their norms and that of
+        XᵀΩX', or from their sum if X is not in memory, in which case nδ⁻ counts as 0.
     steepest : float, optional
         Replaces α⁺, for a loss that has none. L then holds only where the curvature of the loss is at most
         this.
@@ -196,14 +196,21 @@ def problem_loss_curvature(
             return 0.0
         return largest_eigenvalue(problem.samples.sum(Block.covariate_gram))
 
+    def crossed() -> float:
+        if problem.whole is None:
+            return math.inf
+        small = problem.compact.arrays()
+        return frobenius2(small.pull(small.loss_weight * small.covariates)) ** 0.5 * problem.scale
+
     def known_gram() -> Array | None:
         gram, weight = problem.feature_gram, problem.largest_weight
         # If all weights of the loss are equal, it is a multiple.
         return None if gram is None or problem.smallest_weight < weight else weight * gram
 
     def of_data() -> tuple[float, float]:
-        if largest is not None:
-            return 0.0, problem.largest_weight * largest * problem.scale**2 + of_covariates()
+        if largest is not None and (low <= 0 or problem.whole is None):
+            top = problem.largest_weight * largest * problem.scale**2
+            return 0.0, top if profiled or alone else _norm_of_blocks(top, of_covariates(), crossed())
         small = problem.compact.arrays()
         ridge = small.covariate_ridge * (0.0 if any_lam else 1.0)
         return design_extremes(
@@ -230,6 +237,12 @@ def problem_loss_curvature(
         # Not convex: nothing ensures that a minimiser over γ exists.
         return -math.inf, upper
     return _times(low, most), upper
+
+
+def _norm_of_blocks(a: float, b: float, c: float) -> float:
+    """Return a bound of the norm of [[A, C], [Cᵀ, B]] ≥ 0 from those of its blocks; c = inf if C is unknown."""
+    half = (a - b) / 2
+    return (a + b) / 2 + min((half**2 + c**2) ** 0.5, (a + b) / 2)
 
 
 def _times(alpha: float, value: float) -> float:

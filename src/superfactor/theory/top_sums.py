@@ -219,8 +219,13 @@ class FullSpectrum(Spectrum):
         """Bound of the rounding error of the Gram matrix."""
         return self._products(max(self.problem.shape)) * self._size**2
 
+    @cached_property
+    def _values(self) -> Array:
+        """All eigenvalues of the Gram matrix, descending."""
+        return _eigenvalues(self._known_gram())
+
     def alone(self) -> Top:
-        return self._eigenvalue_sum(self._known_gram(), self._gram_rounding)
+        return self._sum(self._values, self._gram_rounding)
 
     def with_labels(self, weighted: Tall, pull: Pull) -> Top:
         problem = self.problem
@@ -275,16 +280,22 @@ class FullSpectrum(Spectrum):
         return 2.0 * n * p * self.problem.n_outputs + 2.0 * side**3
 
     def largest(self) -> float:
-        gram = self._known_gram()
-        return float(namespace(gram).linalg.eigvalsh(gram)[-1]) * (1 + 1e-12)
+        return float(self._values[0]) * (1 + 1e-12)
 
     def _eigenvalue_sum(self, M: Array, matrix: float, root: float = 0.0) -> Top:
-        xp = namespace(M)
-        values = xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
-        top = values[: self.rank]
+        return self._sum(_eigenvalues(M), matrix, root)
+
+    def _sum(self, values: Array, matrix: float, root: float = 0.0) -> Top:
+        xp, top = namespace(values), values[: self.rank]
         value = float(xp.sum(xp.where(top > 0, top, xp.zeros_like(top))))
-        own = eigen_rounding(M.shape[0]) * math.sqrt(frobenius2(values[:, None]))
+        own = eigen_rounding(values.shape[0]) * math.sqrt(frobenius2(values[:, None]))
         return self._rounded(value, matrix + own, root)
+
+
+def _eigenvalues(M: Array) -> Array:
+    """Return the eigenvalues of a symmetric matrix, descending."""
+    xp = namespace(M)
+    return xp.flip(xp.linalg.eigvalsh((M + M.T) / 2))
 
 
 @dataclass
