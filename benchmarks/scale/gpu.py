@@ -1,8 +1,8 @@
 """The million samples of `million` on a GPU: `PYTHONPATH=src:. python3 -m benchmarks.scale.gpu --out FILE`.
 
-Data of the same kind is made on the device. Whole fits in float32, of PyTorch and of CuPy arrays, with and
-without certificate: the best of three after a warm-up, and the same fit in float64 to compare its objective
-with. X is on the device before and its codes are there after; labels are NumPy's.
+Data of the same kind is made on the device. Whole fits at the defaults in float32, of PyTorch and of CuPy
+arrays, with and without certificate: the best of three after a warm-up. A fit in float64 with the same
+weights gives the objective to compare with. X is on the device before, and labels are NumPy's.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from superfactor import SMFClassifier
 
 Row = dict[str, Any]
 BLOCK = 50_000
-ASKED_SECONDS, ASKED_DIFFERENCE = 5.0, 1e-4
+ASKED_SECONDS = {"filter": 0.5, "feature": 0.7}
+ASKED_DIFFERENCE = 1e-6
 SIZE = {"n": 1_000_000, "p": 2_000, "classes": 10, "rank": 20}
 QUICK = {"n": 4_000, "p": 40, "classes": 3, "rank": 3}
 
 
 def gpu(size: dict[str, int], device: str, libraries: tuple[str, ...]) -> Iterator[Row]:
-    """A row for every library and model."""
+    """A row for every library and model, and one of float64 for every model."""
     X, y = planted(**size, device=device)
     rank, exact = size["rank"], {}
-    for model in ("filter", "feature"):
-        seconds, fitted = best(
-            SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify=None), X.double(), y, 1
-        )
-        exact[model] = fitted.objective_
-        yield {"library": "torch", "type": "float64", "model": model, **size} | {
-            "s without certificate": seconds,
-            "iterations": fitted.n_iter_,
-            "objective": fitted.objective_,
-        }
     for library in libraries:
         data = X if library == "torch" else _cupy(X)
         for model in ("filter", "feature"):
-            row: Row = {"library": library, "type": "float32", "model": model, **size}
-            bare = SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify=None)
-            row["s without certificate"], _ = best(bare, data, y, 3)
-            proving = SMFClassifier(rank, model=model, xi=1.0, lam=1.0, certify="residual")
-            row["s"], fitted = best(proving, data, y, 3)
-            yield row | {
+            bare, _ = best(SMFClassifier(rank, model=model, certify=None), data, y, 3)
+            seconds, fitted = best(SMFClassifier(rank, model=model), data, y, 3)
+            if model not in exact:
+                weights = {"xi": fitted.xi_, "lam": fitted.lam_}
+                same = SMFClassifier(rank, model=model, certify=None, **weights)
+                spent, same = best(same, X.double(), y, 1)
+                exact[model] = same.objective_
+                yield {"library": "torch", "type": "float64", "model": model, **size} | {
+                    "s without certificate": spent,
+                    "iterations": same.n_iter_,
+                    "objective": same.objective_,
+                }
+            yield {"library": library, "type": "float32", "model": model, **size} | {
+                "s without certificate": bare,
+                "s": seconds,
                 "iterations": fitted.n_iter_,
                 "objective": fitted.objective_,
                 "certificate": str(fitted.certificate_.statement),
                 "relative difference": abs(fitted.objective_ / exact[model] - 1),
-                "asked at most s": ASKED_SECONDS,
+                "asked at most s": ASKED_SECONDS[model],
                 "asked at most": ASKED_DIFFERENCE,
             }
 

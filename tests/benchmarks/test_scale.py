@@ -95,14 +95,14 @@ def test_a_fit_whose_worker_is_killed_says_so_and_ends_at_the_same_objective():
 @pytest.mark.slow
 def test_the_gpu_figure_compares_both_types():
     pytest.importorskip("torch")
-    from benchmarks.scale.gpu import ASKED_DIFFERENCE, QUICK, gpu
+    from benchmarks.scale.gpu import QUICK, gpu
 
     rows = list(gpu(QUICK | {"n": 2_500}, "cpu", ("torch",)))
     assert [(row["type"], row["model"]) for row in rows] == [
-        (kind, model) for kind in ("float64", "float32") for model in ("filter", "feature")
+        (kind, model) for model in ("filter", "feature") for kind in ("float64", "float32")
     ]
-    assert all(0 < row["relative difference"] < ASKED_DIFFERENCE for row in rows[2:])
-    assert all(row["s"] > 0 and row["certificate"].endswith(".") for row in rows[2:])
+    assert all(0 < row["relative difference"] < 1e-4 for row in rows[1::2])
+    assert all(row["s"] > 0 and row["certificate"].endswith(".") for row in rows[1::2])
 
 
 def test_figures_are_kept_as_they_come(tmp_path, monkeypatch, capsys):
