@@ -240,7 +240,7 @@ def problem_loss_curvature(
 
 
 def _norm_of_blocks(a: float, b: float, c: float) -> float:
-    """Return a bound of the norm of [[A, C], [Cᵀ, B]] ≥ 0 from those of its blocks; c = inf if C is unknown."""
+    """Return a bound of the norm of [[A, C], [Cᵀ, B]] ≥ 0 from those of its blocks; c = inf: C is unknown."""
     half = (a - b) / 2
     return (a + b) / 2 + min((half**2 + c**2) ** 0.5, (a + b) / 2)
 
