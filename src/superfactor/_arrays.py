@@ -146,12 +146,18 @@ def eigh_descending(matrix: Array) -> tuple[Array, Array]:
 
 
 def eigh_pair(A: Array, B: Array) -> tuple[Array, Array]:
-    """Return s (…, m) and U (…, m, m) with UᵀAU = I and UᵀBU = diag(s), A (…, m, m) not negative."""
-    xp, m = namespace(A), int(A.shape[-1])
-    # A singular A, as two nearly equal columns have, becomes positive definite.
+    """Return s (…, m) and U (…, m, m) with UᵀAU = I and UᵀBU = diag(s), A (…, m, m) positive semidefinite."""
+    xp, identity = namespace(A), eye_like(A, int(A.shape[-1]))
+    # A is singular if two columns are nearly equal.
     size = xp.max(xp.linalg.diagonal(A), axis=-1)[..., None, None]
-    tiny = float(xp.finfo(A.dtype).smallest_normal) ** 0.5
-    root = xp.linalg.inv(xp.linalg.cholesky(A + (1e-10 * size + tiny) * eye_like(A, m)))
+    shift = 1e-10 * size + float(xp.finfo(A.dtype).smallest_normal) ** 0.5
+    try:
+        L = xp.linalg.cholesky(A + shift * identity)
+    except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's LinAlgError is a RuntimeError
+        # Products in single precision give a singular A negative eigenvalues.
+        lowest = xp.linalg.eigvalsh(A)[..., :1, None]
+        L = xp.linalg.cholesky(A + (shift + 2 * xp.clip(-lowest, 0.0, None)) * identity)
+    root = xp.linalg.inv(L)
     back = xp.matrix_transpose(root)
     values, V = xp.linalg.eigh(root @ B @ back)
     return values, back @ V

@@ -125,6 +125,20 @@ def test_the_preconditioner_inverts_the_block_of_the_rotation(model):
     np.testing.assert_allclose(found, T, rtol=1e-3, atol=1e-8)
 
 
+def test_covariates_that_are_sums_of_others_in_single_precision():
+    """Rounding gives their Gram matrix negative eigenvalues."""
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((400, 3))
+    C = np.column_stack([C, C @ rng.standard_normal((3, 6))]).astype(np.float32)
+    problem, _ = example("filter", 400, 5, 3, covariates=C, dtype=np.float32)
+    inside = subspace(problem, 2)
+    assert np.linalg.eigvalsh(inside.loss.gram)[0] < 0
+    point = random_point(inside, size=0.1)
+    step = truncated_step(inside, point, np.inf)
+    assert step.decrease > 0
+    assert step.apply(inside, point, 1e-4).F < point.F
+
+
 # --- other array libraries ---------------------------------------------------------------------------------
 
 
