@@ -37,6 +37,15 @@ def test_rows_are_those_of_the_scaler(preprocess, weighted):
         np.testing.assert_allclose(rows, others, atol=1e-12)
 
 
+def test_blocks_whose_weights_are_all_zero_do_not_count():
+    X, y = genes(12)
+    weight = np.ones(N)
+    weight[TRAIN[:20]] = 0
+    found = FoldRows(X, None, None, weight, "standardize").seen_by(TRAIN, TEST, y)
+    for rows, others in zip(found, scaled_by_scikit_learn(X, "standardize", weight), strict=True):
+        np.testing.assert_allclose(rows, others, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("preprocess", ["center", "standardize"])
 def test_scores_are_those_of_rows_scaled_before(preprocess, kind):

@@ -45,7 +45,9 @@ def taken(X: Any, train: Any, test: Any, scaler: Any, weight: Any, dtype: Any) -
     dtype : of the result
     """
     if scaler is not None:
-        for at in _blocks(train, X.shape[1]):
+        # scikit-learn refuses rows whose weights are all zero, as those of a block may be.
+        counted = train if weight is None else train[weight[train] > 0]
+        for at in _blocks(counted if len(counted) else train, X.shape[1]):
             scaler.partial_fit(X[at], sample_weight=None if weight is None else weight[at])
     return _scaled(X, train, scaler, dtype), _scaled(X, test, scaler, dtype, LONGEST)
 
