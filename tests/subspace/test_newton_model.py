@@ -1,5 +1,7 @@
 """The joint Newton step against differences of the paper's objective."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.problems import MODELS, example
@@ -139,3 +141,24 @@ def test_a_step_is_always_downhill(model, case, sizes):
         assert step.decrease > 0
         assert step.apply(inside, point, 1e-4).F < point.F
     assert saddles > 3
+
+
+def test_a_constant_curvature_is_summed_once(monkeypatch):
+    """Other weights of the same problem share it; that of the logistic loss changes from point to point."""
+    for loss, sums in (("squared", 1), ("logistic", 3)):
+        problem, _ = example("filter", 12, 6, 1, xi=0.3, lam=0.5, loss=loss)
+        inside = subspace(problem, 2)
+        calls, kept = [], type(problem.samples).sum
+
+        def counted(samples, method, *arguments, calls=calls, kept=kept):
+            calls.append(method.__name__)
+            return kept(samples, method, *arguments)
+
+        monkeypatch.setattr(type(problem.samples), "sum", counted)
+        points = [random_point(inside, seed) for seed in (0, 1)]
+        first, second = (inside.loss.curvature(point.coef) for point in points)
+        again = inside.at_weights(replace(problem, lam=1.0)).loss.curvature(points[0].coef)
+        monkeypatch.setattr(type(problem.samples), "sum", kept)
+        assert calls.count("curvature") == sums
+        np.testing.assert_allclose(again, first)
+        assert np.allclose(first, second) is (loss == "squared")

@@ -24,6 +24,7 @@ class LossOn:
     columns: int
     _gram: Array | None = None  # about Σ_i ω_i j_i j_iᵀ (m, m), the scale of curvature; None computes it
     _kept: tuple[Tall, ...] = ()
+    _constant: Array | None = None  # the curvature, if the loss has the same everywhere and it was computed
 
     @cached_property
     def share(self) -> float:
@@ -77,10 +78,15 @@ class LossOn:
 
     def curvature(self, coef: Array) -> Array:
         """Return Σ_i ω_i∇²ℓ_i ⊗ j_i j_iᵀ (κm, κm), class-major, for coef (m, κ)."""
+        if self._constant is not None:
+            return self._constant
         options, kappa = self.problem.options, self.problem.n_outputs
         dense = options.dense_operations(self.rows, self.columns, kappa) - options.call_overhead
         self._count(dense / kappa, coef)
-        return self.problem.samples.sum(Block.curvature, self.few, coef)
+        found = self.problem.samples.sum(Block.curvature, self.few, coef)
+        lowest, highest = self.problem.loss.curvature_bounds(kappa)
+        self._constant = found if lowest == highest else None
+        return found
 
     def bent(self, coef: Array) -> Bent:
         """Return the curvature at points (…, m, κ) as an operator."""

@@ -39,7 +39,7 @@ class Inside:
     It is immutable: an extended basis has another one.
     """
 
-    def __init__(self, basis: Basis, rank: int, gram: Array | None = None):
+    def __init__(self, basis: Basis, rank: int, loss: LossOn | None = None):
         self.basis: Basis = basis
         self.rank: int = rank
         self.problem: Problem = basis.problem
@@ -49,12 +49,12 @@ class Inside:
         self.rho: Array = self.problem.covariate_ridge[:, None]  # (…, q, 1)
         # [ΦS, X'] (n, k + q), the input of the classifier.
         columns = basis.size + self.problem.n_covariates
-        self.loss: LossOn = LossOn(self.problem, basis.design, columns, gram)
+        self.loss: LossOn = loss or LossOn(self.problem, basis.design, columns)
         self.least_curvature: float = self.loss.floor()
 
     def at_weights(self, problem: Problem) -> Inside:
         """Return the same subspace of the same data at other weights ξ and λ."""
-        return Inside(replace(self.basis, problem=problem), self.rank, self.loss.gram)
+        return Inside(replace(self.basis, problem=problem), self.rank, replace(self.loss, problem=problem))
 
     def with_factors(self, factors: Array) -> Inside:
         """Return the same for S points, with ξ and λ (and ρ like λ) times factors (S, 2)."""
