@@ -22,5 +22,6 @@ def assert_same_search(search, brute, tol=2e-4):
     assert [{k: p[k] for k in plain[0]} for p in ours["params"]] == plain
     for key in [k for k in theirs if k.endswith("test_score") and not k.startswith("rank")]:
         np.testing.assert_allclose(ours[key], theirs[key], rtol=tol, atol=tol, err_msg=key)
-    assert search.best_index_ == brute.best_index_
+    # The same choice, or one that scores the same.
+    assert theirs["mean_test_score"][search.best_index_] >= theirs["mean_test_score"].max() - tol
     assert np.ptp(ours["mean_test_score"]) > 10 * tol
