@@ -100,7 +100,7 @@ def full_like_of(x: Array, size: int, value: float) -> Array:
 
 
 def indices(x: Array, where: Any) -> Array:
-    """Return a NumPy array of indices as an index array for `x`."""
+    """Return a NumPy array, such as indices, in the library and on the device of `x`."""
     return namespace(x).asarray(where, device=device(x))
 
 

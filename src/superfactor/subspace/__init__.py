@@ -9,7 +9,9 @@ file             content
 ``geometry``     points, frames, the retraction
 ``inside``       F restricted to the subspace: points, proximal steps, the duality gap
 ``conjugate``    conjugate gradients inside a trust region, for several systems at once
-``newton_model`` the joint Newton step in (W, β, γ)
+``step``         a joint step in (W, β, γ)
+``truncated``    the Newton step by conjugate gradients
+``newton_model`` the Newton step by elimination, and the choice between the two
 ================ ==============================================================================
 """
 

@@ -1,7 +1,7 @@
 """Points of the search, frames in which the curvature of reconstruction is diagonal, and the retraction.
 
-A subspace W (k, r) moves to the span of W + t·W⊥T. The retraction keeps W orthonormal, and with it Wβ
-moves to (W + tW⊥T)(β + tv) exactly.
+A subspace W (k, r) moves to the span of W + tT with WᵀT = 0. The retraction keeps W orthonormal, and with it
+Wβ moves to (W + tT)(β + tv) exactly.
 
 Arrays may have leading dimensions (…, k, r) for several points.
 """
@@ -55,7 +55,7 @@ class Point:
         return self._each(lambda x: xp.take(x, index, axis=0))
 
     def replaced(self, chosen: Any, other: Point) -> Point:
-        """Return these points with others in the places of some, by NumPy indices."""
+        """Return these points with those at NumPy indices replaced by others, in the same order."""
         place, index = np.arange(int(self.W.shape[0])), np.asarray(chosen)
         place[index] = place.size + np.arange(index.size)
         xp, where = namespace(self.W), indices(self.W, place)
@@ -84,8 +84,8 @@ class Frame:
     W: Array  # rotated, like beta
     beta: Array
     ritz: Array  # eigenvalues (…, r) of WᵀDW + (λ/ξ)ββᵀ, descending
-    complement: Array  # W⊥ (…, k, k−r), turned so that D is diagonal there
-    rest: Array  # its values there (…, k−r), descending
+    complement: Array  # W⊥ (…, k, k−r), rotated so that D is diagonal there
+    rest: Array  # the diagonal of D there (…, k−r), descending
 
     @staticmethod
     def of(W: Array, beta: Array, D: Array, root_ratio: float) -> Frame:

@@ -69,6 +69,7 @@ class Inside:
         if isinstance(self.xi, float):
             return self
         there, xp, index = copy(self), namespace(self.xi), indices(self.xi, chosen)
+        there.__dict__.pop("pca_value", None)
         there.xi, there.lam, there.rho = (xp.take(x, index, axis=0) for x in (self.xi, self.lam, self.rho))
         return there
 
@@ -145,14 +146,14 @@ class Inside:
 
     @cached_property
     def gram_in_axes(self) -> Array:
-        """Return the Gram matrix of the design (k + q, k + q), the subspace in the eigenvectors of D."""
+        """The Gram matrix of the design (k + q, k + q), its subspace in the eigenvectors of D."""
         turn = eye_like(self.D, self.loss.columns)
         turn[: self.basis.size, : self.basis.size] = self.spectrum[1]
         return turn.T @ self.loss.gram @ turn
 
     @cached_property
     def gram_by_spectrum(self) -> tuple[float, float]:
-        """Return a, b ≥ 0 for which the Gram matrix of the design is about aI + bD, by least squares."""
+        """Numbers a, b ≥ 0 for which aI + bD has about the diagonal of this matrix, by least squares."""
         xp, values, size = namespace(self.D), self.spectrum[0], self.basis.size
         masses = xp.linalg.diagonal(self.gram_in_axes)[:size]
         mean, square = float(xp.mean(values)), float(xp.sum(values * values))

@@ -10,8 +10,9 @@ There are two ways to minimise it; the cheaper one is used:
 
 - `_eliminate`: the loss depends on T only by u = Tβ, and the Hessian in T is diagonal. So T is eliminated,
   and a linear system in (u, v, g) with (k + q)κ unknowns remains. Exact; for few outputs.
-- `truncated_step`: conjugate gradients in (T, v, g) inside a trust region, by products with the samples. Each
-  product costs about as much as κ evaluations of the loss. Several points share their products.
+- `truncated_step`, in its own file: conjugate gradients in (T, v, g) inside a trust region, by products with
+  the samples. Each product costs about as much as κ evaluations of the loss. Several points share their
+  products.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _SHIFT = 1e-4
 class _Slopes:
     """The linear terms of the model in a frame, and the curvature of reconstruction."""
 
-    T: Array  # Γ (…, k−r, r)
-    p: Array  # slope_p (…, k−r, κ)
-    v: Array  # (…, r, κ)
-    g: Array  # (…, q, κ)
-    gaps: Array  # ritz_i − rest_j (…, k−r, r)
+    T: Array  # Γ (k−r, r)
+    p: Array  # slope_p (k−r, κ)
+    v: Array  # (r, κ)
+    g: Array  # (q, κ)
+    gaps: Array  # ritz_i − rest_j (k−r, r)
 
     @staticmethod
     def at(inside: Inside, point: Point, frame: Frame) -> _Slopes:
@@ -54,8 +55,8 @@ class _Slopes:
         return _Slopes(T, p, v, g, gaps)
 
 
-def lifted(ritz: Array, gaps: Array) -> Array:
-    """Return the gaps, with those that are too small to divide by raised."""
+def _raised(ritz: Array, gaps: Array) -> Array:
+    """Return the gaps (k−r, r), those that are too small to divide by raised to a share of ritz (r,)."""
     xp = namespace(gaps)
     floor = _SHIFT * ritz[..., None, :] + 0 * gaps
     tiny = float(xp.finfo(gaps.dtype).smallest_normal) ** 0.5
@@ -125,7 +126,7 @@ def _quadratic_at(inside: Inside, point: Point) -> _Quadratic:
         saddle = bool(xp.any(bent))
         # Negative curvatures change their sign, so that the step leads away from a saddle.
         gaps = xp.where(bent, xp.abs(gaps), gaps)
-    inverse = 0.5 / problem.xi / lifted(frame.ritz, gaps)
+    inverse = 0.5 / problem.xi / _raised(frame.ritz, gaps)
     return _Quadratic(frame, slopes, gram, inverse, saddle)
 
 

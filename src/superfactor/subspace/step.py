@@ -1,4 +1,4 @@
-"""A joint step in (W, β, γ), whichever way it was computed."""
+"""A joint step in (W, β, γ), for both ways to compute it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The joint Newton step by conjugate gradients, at one or several points (docs/method.md §11).
 
-W ← orth(W + T) with T (k, r) in the eigenvectors of D and WᵀT = 0. There D = diag(d). P = I − WWᵀ projects
-to such T, so that no basis of the complement of W is needed. The second-order model of F is
+In the eigenvectors of D, D = diag(d). There W ← orth(W + T) with T (k, r) and WᵀT = 0. The projection
+P = I − WWᵀ returns such T, so that no basis of the complement of W is needed. The second-order model of F is
 
     Σ_ji ξ(ritz_i − d_j)T_ji² + λ‖v‖² + Σ_j ρ_j‖g_j‖² + ½⟨δa, h·δa⟩ + ⟨slope_p, Tv⟩ + linear terms,
     δa = Φ(Tβ + Wv) + X'g,        v = δβ,  g = δγ,  slope_p = PΦᵀE.
@@ -29,11 +29,11 @@ _DIGITS = (0.1, 0.3)
 _FIRST_RADIUS = 4.0
 # Most products of one step.
 _PATIENCE = 100
-# The preconditioner raises smaller curvatures, of nearly degenerate directions, to this share of the usual.
+# The preconditioner raises smaller curvatures, of nearly degenerate directions, to this share of those of A.
 _LEAST_BEND = 1e-4
 # Eigenvalues of D below this share of the largest are rounding errors of zero.
 _NULL = 1e-10
-# Axes with a smaller part in the complement of W have no curvature there.
+# Eigenvectors whose part outside W has a smaller square: its Rayleigh quotient would be a rounding error.
 _LEAST_PART = 1e-8
 
 
@@ -61,7 +61,7 @@ def truncated_step(inside: Inside, point: Point, radius: float | Array) -> Newto
         return join(*approximate_inverse(*split(x)))
 
     downhill = -join(*model.slope(point))
-    # Rounding may give a gradient of nothing a negative square.
+    # Rounding can make the square of a zero gradient negative.
     first = xp.clip(xp.sum(downhill * precondition(downhill), axis=-1), 0.0, None)
     tol = xp.clip(xp.sqrt(first / inside.supervised(point)), *_DIGITS)
     # Before the first step, the radius is a multiple of the length of the preconditioned gradient.
@@ -83,7 +83,7 @@ class _Model:
     ritz: Array  # (…, r), eigenvalues of WᵀDW + (λ/ξ)ββᵀ
     pulled: Array  # ΦᵀE (…, k, κ)
     p: Array  # slope_p (…, k, κ)
-    ridge: Array  # twice λ and ρ (…, r + q, 1)
+    ridge: Array  # twice λ and ρ, above zero (…, r + q, 1)
 
     @staticmethod
     def at(inside: Inside, point: Point) -> _Model:
@@ -91,9 +91,8 @@ class _Model:
         xp, back = namespace(axes), axes.T
         W, beta, ritz = tangent(back @ point.W, point.beta, values, inside.root_ratio)
         pulled = back @ point.pulled[..., : inside.basis.size, :]
-        none = 0 * namespace(beta).concat([beta, point.gamma], axis=-2)[..., :1]  # (…, r + q, 1)
-        r = int(W.shape[-1])
-        ridge = xp.concat([inside.lam + none[..., :r, :], inside.rho + none[..., r:, :]], axis=-2)
+        lam, rho = inside.lam + 0 * beta[..., :1], inside.rho + 0 * point.gamma[..., :1]
+        ridge = xp.concat([lam, rho], axis=-2)
         ridge = 2 * ridge + inside.least_curvature
         p = _projected(pulled, W)
         return _Model(inside, inside.loss.bent(point.coef), W, beta, ritz, pulled, p, ridge)
@@ -124,10 +123,11 @@ class _Model:
         return _projected(across, self.W), self.ridge * w + xp.concat([along, bent[..., k:, :]], axis=-2)
 
     def preconditioner(self) -> Callable[[Array, Array], tuple[Array, Array]]:
-        """Return about the inverse Hessian, a function of (T, w): the loss as mean ⊗ G, T and w apart.
+        """Return an approximate inverse of the Hessian, a function of (T, w).
 
-        With G about aI + bD, row j of T has about the Hessian A + rest_j·B with A = aL + 2ξ·diag(ritz),
-        B = bL − 2ξI and L = β·mean·βᵀ. One U (…, r, r) with UᵀAU = I and UᵀBU = diag(bends) inverts all rows.
+        It replaces the curvature of the loss by mean ⊗ G and ignores the coupling of T and w. With G about
+        aI + bD, row j of T has about the Hessian A + rest_j·B, where A = aL + 2ξ·diag(ritz), B = bL − 2ξI and
+        L = β·mean·βᵀ. One U (…, r, r) with UᵀAU = I and UᵀBU = diag(bends) inverts all rows.
         """
         inside, xp = self.inside, namespace(self.W)
         a, b = inside.gram_by_spectrum
@@ -151,7 +151,7 @@ class _Model:
         both = self.W @ (xp.matrix_transpose(self.W) @ DW)
         form = values - 2 * xp.sum(self.W * DW, axis=-1) + xp.sum(self.W * both, axis=-1)
         part = 1 - xp.sum(self.W * self.W, axis=-1)
-        # Eigenvectors of zero are arbitrary, so that equal problems would differ: they share their mean.
+        # Eigenvectors of the eigenvalue 0 are arbitrary. With their mean, equal problems have equal steps.
         null = xp.astype(values <= _NULL * xp.max(values), values.dtype)
         form, part = ((1 - null) * x + null * (x @ null)[..., None] for x in (form, part))
         enough = part > _LEAST_PART

@@ -11,7 +11,7 @@ from superfactor.solvers.newton.descent import trusted
 from superfactor.subspace import Inside, Point
 from superfactor.subspace.truncated import truncated_step
 
-# Shares of a step that are tried, the next where F rises.
+# Shares of a step that are tried one after another, until F does not rise.
 _LENGTHS = (1.0, 0.25, 0.0625)
 
 
@@ -51,22 +51,25 @@ class Batch:
         return Batch(self.points.taken(chosen), self.radius[chosen], self.left[chosen], self.solved[chosen])
 
     def stepped(self, inside: Inside) -> Batch:
-        """Return the batch after one truncated Newton step each, shortened where it went up."""
+        """Return the batch after one truncated Newton step each.
+
+        A step that raises F is shortened; a point stays if no length lowers F.
+        """
         step = truncated_step(inside, self.points, indices(self.points.W, self.radius))
         length, left = _numbers(step.length), _numbers(step.decrease)
-        points, radius, short = self.points, self.radius, np.arange(self.size)
+        points, radius, rest = self.points, self.radius, np.arange(self.size)
         for t in _LENGTHS:
-            length_of = indices(points.W, np.full(short.size, t))
-            new = step.taken(short).apply(inside.taken(short), self.points.taken(short), length_of)
-            fallen = self.F[short] - _numbers(new.F)
+            share = indices(points.W, np.full(rest.size, t))
+            new = step.taken(rest).apply(inside.taken(rest), self.points.taken(rest), share)
+            fallen = self.F[rest] - _numbers(new.F)
             down = fallen >= 0
-            points = points.replaced(short[down], new.taken(np.flatnonzero(down)))
+            points = points.replaced(rest[down], new.taken(np.flatnonzero(down)))
             if t == 1:
                 radius = trusted(radius, length, left, np.where(down, fallen, -np.inf))
             else:
-                radius[short] = t * length[short]
-            short = short[~down]
-            if not short.size:
+                radius[rest] = t * length[rest]
+            rest = rest[~down]
+            if not rest.size:
                 break
         return Batch(points, radius, left, ~np.asarray(to_numpy(step.saddle)))
 

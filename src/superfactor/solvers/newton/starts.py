@@ -200,8 +200,8 @@ class Descents:
     inside: Inside
     known: float  # F of the answer to improve on
     goal: float  # differences of F below this count as none
-    # (point, optimistic_F) of each start that converged or was stopped: optimistic_F is about the lowest F
-    # that a continued descent may reach
+    # (point, optimistic_F) of each start that has ended: optimistic_F is about the lowest F that a continued
+    # descent may reach, and F itself for those that are not continued
     found: list[tuple[Point, float]] = field(default_factory=list)
     converged: list[float] = field(default_factory=list)  # F of the starts that have converged
     halved: tuple[int, ...] = ()  # after so many steps of a batch only its lower half continues
@@ -215,7 +215,8 @@ class Descents:
     def run(self, batch: Batch, steps: int, budget_spent: Callable[[float], bool]) -> None:
         """Let a batch descend until `budget_spent(lowest F)`.
 
-        A start leaves the batch once it has converged or cannot get below the lowest F.
+        A start leaves the batch once it has converged, cannot get below the lowest F, or is in the upper half
+        when the batch is halved.
         """
         self.starts += batch.size
         lowest = min([self.known, *(point.F for point, _ in self.found)])
@@ -306,10 +307,7 @@ def other_starts(state: State, run: Run, effort: Effort) -> State:
     cheap, starts = elimination_pays(inside), candidate_starts(inside, state.point, directions, run.rng)
     if not cheap:  # the first answer came from the first of them
         starts = islice(starts, _FIRST, None)
-    count, nearby = _batch_size(inside, effort, budget), effort.nearby_batches
-    if not cheap and budget < math.inf:  # more would double the cost of the first answer
-        nearby = 0
-    batches = effort.batches + nearby
+    count, batches = _batch_size(inside, effort, budget), effort.batches + effort.nearby_batches
     for batch in range(batches):
         budget_spent = spent_after(_SHARE_OF_NEW_STARTS * (batch + 1) / batches)
         if budget_spent(descents.known) or agreed():
