@@ -162,3 +162,13 @@ def test_a_constant_curvature_is_summed_once(monkeypatch):
         assert calls.count("curvature") == sums
         np.testing.assert_allclose(again, first)
         assert np.allclose(first, second) is (loss == "squared")
+
+
+def test_a_path_of_weights_keeps_no_rows_of_earlier_ones():
+    problem, _ = example("filter", 30, 6, 3, options=Options(values_worth_coarse=1))
+    inside = subspace(problem, 2)
+    assert inside.loss.coarse is not inside.loss.design
+    one = len(inside.loss._kept)
+    there = inside.at_weights(replace(problem, lam=1.0))
+    assert there.loss.coarse is not inside.loss.coarse
+    assert len(there.loss._kept) == one

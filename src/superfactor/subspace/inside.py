@@ -54,7 +54,9 @@ class Inside:
 
     def at_weights(self, problem: Problem) -> Inside:
         """Return the same subspace of the same data at other weights ξ and λ."""
-        return Inside(replace(self.basis, problem=problem), self.rank, replace(self.loss, problem=problem))
+        # Its rows of `few` and `coarse` are its own: a path of weights would collect those of every pair.
+        loss = replace(self.loss, problem=problem, _kept=())
+        return Inside(replace(self.basis, problem=problem), self.rank, loss)
 
     def with_factors(self, factors: Array) -> Inside:
         """Return the same for S points, with ξ and λ (and ρ like λ) times factors (S, 2)."""
