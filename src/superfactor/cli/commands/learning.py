@@ -27,9 +27,9 @@ from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
 
 FOLDS = 5
-# The same of large tables, whose scores vary little between folds.
+# The same for large tables, whose scores vary little between folds.
 FEW_FOLDS = 3
-# Folds of a large table to work on at once: each has its own copy of the rows.
+# Most folds of a large table at once, since each has its own copy of the rows.
 MOST_FOLDS = 2
 # Groups are divided into at most this many parts, some of which are held out.
 PARTS = 20
@@ -167,7 +167,7 @@ def _is_large(X: Any) -> bool:
 
 @contextmanager
 def folds_at_once(X: Any) -> Iterator[None]:
-    """Work on two folds of a large table X (n, p) at once, one thread each; as `few_threads` otherwise."""
+    """Compute two folds of a large table X (n, p) at once, one thread each; as `few_threads` otherwise."""
     n_jobs = min(MOST_FOLDS, cpu_count())
     if not _is_large(X) or n_jobs == 1:
         with few_threads(X):

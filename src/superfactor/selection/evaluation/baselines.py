@@ -23,7 +23,7 @@ from superfactor.outcomes.ridge import OFF
 from superfactor.spectrum import DataMatrix
 
 RANKS = (2, 3, 5, 10, 20)
-#: From so many samples in the outer training part on, tuning takes fewer folds and stops early.
+#: From this many samples in the outer training part on, tuning uses fewer folds and may end early.
 MANY = 10_000
 # Up to so many columns all axes are found, beyond those of a random subspace: as scikit-learn's PCA has it.
 _ALL_AXES = 500
@@ -127,7 +127,7 @@ def baseline_rows(
         return method
 
     methods = {outcome.pca_name: pca, outcome.ridge_name: ridge(0, outcome.strengths)}
-    # From the strongest penalty on the likelihood rises, then falls: large tables are not fitted beyond.
+    # From the strongest penalty on the likelihood rises, then falls. With many samples the rest is left out.
     rising = {outcome.ridge_name: len(outcome.strengths)} if len(truth) >= MANY else {}
     if n_covariates:
         methods[COVARIATES] = ridge(width, outcome.few_strengths)

@@ -30,7 +30,7 @@ MODEL = "model"
 # Of the choice inside an outer fold, unless the search says otherwise: fewer folds than a search of its own
 # has, since there is one in every outer fold.
 INNER_SPLITS = 3
-# The same from `baselines.MANY` samples on, of which half tell candidates apart.
+# The same from `baselines.MANY` samples on: half of them suffice to compare candidates.
 FEW_INNER_SPLITS = 2
 # Of the objective, relative: choices and probabilities then agree with exact ones to about three digits.
 TOLERANCE = 1e-3
@@ -42,7 +42,7 @@ Split = tuple[Any, Any]
 class Seen:
     """Samples as one outer fold sees them: in few coordinates, covariates last.
 
-    Both parts stay as they came: of a tall table there is no room for one array of all besides.
+    Both parts stay apart: a tall table leaves no memory for one more array of all rows.
 
     Attributes
     ----------

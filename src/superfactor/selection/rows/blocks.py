@@ -1,7 +1,7 @@
 """Folds of tall tables: rows are taken from X and scaled block by block.
 
-scikit-learn's scaler needs two copies of the rows of a fold. Here there is one, in single precision for large
-tables: the products of a fit read it in half the time.
+scikit-learn's scaler needs two copies of the rows of a fold. Here there is one. It has single precision for
+large tables, since products then read it in half the time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def has_large_folds(shape: tuple[int, int]) -> bool:
 
 
 def taken(X: Any, train: Any, test: Any, scaler: Any, weight: Any, dtype: Any) -> tuple[Any, Any]:
-    """Return rows of dense X (n, p) at `train` and at `test`, scaled by those at `train`.
+    """Return copies of the rows of dense X (n, p) at `train` and at `test`, scaled by those at `train`.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         "verbose": ["verbose"],
     }
     _on_progress: Callable[[int, int], object] | None = None
-    # In nested cross-validation: features have mean 0 already, and no reader needs the scree.
+    # Whether this is a fit in nested cross-validation: X is preprocessed already, `scree_` is not needed.
     _nested: bool = False
     #: A parameter of searches for counts.
     exposure_column: Any = None
