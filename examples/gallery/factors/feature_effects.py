@@ -2,10 +2,9 @@
 Features and the outcome
 ========================
 
-Each point is a gene. Horizontal: the difference between CD8 and CD4 T cells. Vertical: what the gene adds
-to the log-odds of CD8 if all other genes are fixed. Blue genes differ by a test that does not use the
-model (q at most 5 %). Genes with the largest difference need not have the largest weight, because similar
-genes share it.
+Each point is a gene. Horizontally it shows the difference between CD8 and CD4 T cells, vertically what the
+gene adds to the log-odds of CD8 if all other genes are fixed. Blue genes differ by a test without the model
+(q at most 5 %). Genes with the largest difference need not have the largest weight: similar genes share it.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Training and held-out samples, true and shuffled labels
-=======================================================
+Samples with true and shuffled labels
+=====================================
 
-Top: true labels. Bottom: shuffled labels. Left: training samples, whose classes the model separates even
-with shuffled labels. Right: out-of-fold scores, the default of all plots of samples; only the true labels
-are separated.
+The top row has the true labels, the bottom row shuffled ones. On the left are training samples, whose classes
+the model separates even with shuffled labels. On the right are out-of-fold scores, the default of all plots
+of samples; they separate only the true labels.
 """
 
 import matplotlib.pyplot as plt
