@@ -23,7 +23,7 @@ def test_it_says_what_was_measured_and_never_more(tmp_path, monkeypatch, measure
 
 
 def test_the_limit_is_not_above_what_is_shown():
-    """Whoever raises one has measured, and shows it."""
+    """Anyone who raises one has measured, and shows it."""
     project = tomllib.loads((coverage_badge.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     shown = re.search(r"coverage: (\d+) %", coverage_badge.PICTURE.read_text(encoding="utf-8"))
     limit = project["tool"]["coverage"]["report"]["fail_under"]

@@ -15,7 +15,7 @@ LINES = 25
 
 def _used(script):
     """The names a script reads, not counting those it only imports."""
-    nodes = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+    nodes = ast.walk(ast.parse(script.read_text(encoding="utf-8")))  # codespell:ignore walk
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 

@@ -200,7 +200,7 @@ def problem_loss_curvature(
         if problem.whole is None:
             return math.inf
         small = problem.compact.arrays()
-        return frobenius2(small.pull(small.loss_weight * small.covariates)) ** 0.5 * problem.scale
+        return math.sqrt(frobenius2(small.pull(small.loss_weight * small.covariates))) * problem.scale
 
     def known_gram() -> Array | None:
         gram, weight = problem.feature_gram, problem.largest_weight
@@ -242,7 +242,7 @@ def problem_loss_curvature(
 def _norm_of_blocks(a: float, b: float, c: float) -> float:
     """Return a bound of the norm of [[A, C], [Cᵀ, B]] ≥ 0 from those of its blocks; c = inf: C is unknown."""
     half = (a - b) / 2
-    return (a + b) / 2 + min((half**2 + c**2) ** 0.5, (a + b) / 2)
+    return (a + b) / 2 + min(math.hypot(half, c), (a + b) / 2)
 
 
 def _times(alpha: float, value: float) -> float:
