@@ -274,3 +274,17 @@ def test_samples_in_blocks_have_no_hint_at_the_ascent(model):
     assert asked.lower_bound <= whole.lower_bound * (1 + 1e-9)
     with pytest.raises(ValueError, match=r"certify='ascent': 'residual' or None is required"):
         certify(sums, 2, newton.solve(sums, 2), method="ascent")
+
+
+@pytest.mark.parametrize("mean", [0.0, 1.0])
+def test_the_constants_are_those_of_the_whole_design(mean):
+    """Also where σ₁² of X alone serves them: if X is centred, the intercept does not change it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 90))
+    X, y = X - X.mean(axis=0) + mean, np.arange(40) % 2
+    problem = state("filter", X, y, resolve_link("logistic", 1), xi=1.0, lam=5.0)
+    proof = certify(problem, 2, newton.solve(problem, 2))
+    whole = np.hstack([X, np.ones((40, 1))])
+    for found, design in ((proof.constants, whole), (proof.profiled, X)):
+        high = 10.0 + np.linalg.norm(design, 2) ** 2 / 4
+        assert pytest.approx(max(high, 2.0), rel=1e-5) == found.L

@@ -139,8 +139,8 @@ def theorem_constants(
     radius : float, default=inf
         The paper's M, a bound on the norm of every activation; with inf the constants hold everywhere.
     largest : float, optional
-        About σ₁² of X̃, if it is known. nδ⁺ of X and X' together is then bounded from their norms and that of
-        XᵀΩX', or from their sum if X is not in memory, in which case nδ⁻ counts as 0.
+        About σ₁² of X̃, if it is known, so that it need not be computed again. If X is not in memory, nδ⁺ of X
+        and X' together is then at most the sum of theirs, and nδ⁻ counts as 0.
     steepest : float, optional
         Replaces α⁺, for a loss that has none. L then holds only where the curvature of the loss is at most
         this.
@@ -209,8 +209,10 @@ def problem_loss_curvature(
 
     def of_data() -> tuple[float, float]:
         if largest is not None and (low <= 0 or problem.whole is None):
-            top = problem.largest_weight * largest * problem.scale**2
-            return 0.0, top if profiled or alone else _norm_of_blocks(top, of_covariates(), crossed())
+            top, corner = problem.largest_weight * largest * problem.scale**2, of_covariates()
+            both = top if profiled or alone else _norm_of_blocks(top, corner, crossed())
+            if problem.whole is None or both <= _NEARLY_EXACT * max(top, corner):
+                return 0.0, both
         small = problem.compact.arrays()
         ridge = small.covariate_ridge * (0.0 if any_lam else 1.0)
         return design_extremes(
@@ -237,6 +239,10 @@ def problem_loss_curvature(
         # Not convex: nothing ensures that a minimiser over γ exists.
         return -math.inf, upper
     return _times(low, most), upper
+
+
+# A bound of an eigenvalue is used in place of it up to this factor.
+_NEARLY_EXACT = 1 + 1e-6
 
 
 def _norm_of_blocks(a: float, b: float, c: float) -> float:
