@@ -104,6 +104,7 @@ X, y = table(40, 12, 2)
     ("changed", "error", "said"),
     [
         ({"model": "model"}, TypeError, "model=str"),
+        ({"nested": True}, TypeError, "nested=bool: the result of nested_scores is required"),
         ({"search": 3}, TypeError, "search=int: a fitted search, such as SMFClassifierCV"),
         ({"search": SMFClassifierCV()}, TypeError, "search=SMFClassifierCV: a fitted search"),
         ({"X_test": X, "y_test": ["new"] * 40}, ValueError, "y_test: 'new' is no class of the model"),

@@ -207,7 +207,9 @@ def _search_of(model: Any, search: Any, usual: str) -> Searched | None:
 
 
 def _check_procedure(nested: Any, model: Any, search: Searched | None) -> None:
-    """Raise a ValueError if the scores are of another procedure; model files do not record it."""
+    """Raise an error if these are no scores, or those of another procedure; model files do not record it."""
+    if nested is not None and not hasattr(nested, "verdict"):
+        raise TypeError(f"nested={type(nested).__name__}: the result of nested_scores is required")
     evaluated = getattr(nested, "procedure", None)
     about = procedure_of(model) if search is None else search.procedure
     other = "" if evaluated is None or about is None else difference(evaluated, about)
