@@ -187,7 +187,7 @@ def test_an_interval_that_says_more_than_the_verdict_is_explained():
     score = {"mean": 0.8, "low": 0.53, "high": 0.9}
     told = judge(Classes(), "accuracy", score, 0.5, {FREQUENT: difference}, 0.04, **given)
     assert told.grade == NOT_SHOWN
-    assert "agree with them as well in 4.0 % of the cases" in told.sentences[0]
+    assert "agree with them as well in 4.0 % of cases" in told.sentences[0]
     # Where nothing contradicts the interval there is nothing to explain.
     better = judge(Classes(), "accuracy", score, 0.5, {FREQUENT: difference}, 0.01, **given)
     assert better.grade == BETTER

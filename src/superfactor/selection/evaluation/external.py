@@ -39,9 +39,9 @@ class ExternalScores:
     confusion : array of shape (k, k) or None
         Of classes: row the true one, column the predicted one.
     chance : float
-        p-value of the predictions against labels that know nothing of them.
+        p-value of the predictions: how often independent labels agree with them as well.
     verdict : Verdict
-        All of it in words.
+        The conclusion in words.
 
     Examples
     --------

@@ -43,13 +43,13 @@ class NestedScores:
     predicted : array of shape (n,)
         By the mean out-of-fold predictions of all repeats: class numbers, values or risks.
     chance : float
-        p-value of `predicted` against labels that know nothing of them.
+        p-value of `predicted`: how often independent labels agree with it as well.
     chosen : tuple of dict
         Parameters of every choice, repeat by repeat and fold by fold.
     permutation : PermutationTest, optional
         Shuffled labels, or None.
     verdict : Verdict
-        All of it in words.
+        The conclusion in words.
 
     Examples
     --------

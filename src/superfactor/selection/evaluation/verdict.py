@@ -114,12 +114,12 @@ def judge(
     final: bool = False,
     n_folds: int | None = None,
 ) -> Verdict:
-    """The verdict on figures of samples that the model had not seen.
+    """Return the verdict on the scores of samples that the model was not fitted to.
 
-    "Better" takes two tests that agree, both at 2.5 %: the interval of the difference to a prediction that
-    knows nothing lies above 0, and labels that know nothing of the predictions would rarely agree with them
-    as well; also, where they were shuffled, that this shows, and samples enough for a claim. "Worse" takes
-    the two tests, the other way round.
+    "Better" requires two tests at 2.5 %: the interval of the difference to guessing lies above 0, and labels
+    independent of the predictions rarely agree with them as well. It also requires enough samples, and
+    a small p-value of the permutation test if there was one. "Worse" requires the two tests in the other
+    direction.
 
     Parameters
     ----------
@@ -166,9 +166,8 @@ def judge(
     sentences = []
     if grade == NOT_SHOWN and blind["low"] > 0 and enough and chance > LEVEL:
         sentences.append(
-            f"The interval alone would say better, but {outcome.shuffled} that know nothing of the "
-            f"predictions agree with them as well in {percent(chance)} of the cases; a claim allows "
-            f"{percent(LEVEL)}."
+            f"The interval alone would mean better. But {outcome.shuffled} independent of the predictions "
+            f"agree with them as well in {percent(chance)} of cases; at most {percent(LEVEL)} is required."
         )
     if permutation is not None:
         sentences.append(
