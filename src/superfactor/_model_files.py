@@ -15,7 +15,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from math import prod
+from numbers import Number
 from pathlib import Path
+from types import NoneType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -48,6 +50,9 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 # Positions above these would be read outside of the state of a generator.
 _LAST_POSITION = 624
 _GENERATORS = ("PCG64", "PCG64DXSM")
+# Levels of dicts in the record of an AnnData: there are four.
+_RECORD_DEPTH = 10
+_PLAIN = (str, Number, np.generic, NoneType)
 # What differs between two nodes of one object.
 _VARYING = ("__id__", "file")
 # Attributes that name a file or folder which a later fit would read or write: not restored.
@@ -257,6 +262,23 @@ def rewritten(file: BinaryIO, schema: dict[str, Any], arrays: Collection[str]) -
             new.writestr(name, archive.read(name))
     copy.seek(0)
     return copy
+
+
+def check_plain(value: Any, depth: int = 0) -> None:
+    """Refuse a dict of anything but text, numbers, None, arrays of them, and such dicts.
+
+    For records in the ``uns`` of an AnnData, whose file another program has read.
+    """
+    if depth > _RECORD_DEPTH:
+        raise _too_deep()
+    if isinstance(value, Mapping):
+        for inside in value.values():
+            check_plain(inside, depth + 1)
+    elif isinstance(value, np.ndarray):
+        if value.dtype.kind == "O" and not all(isinstance(x, _PLAIN) for x in value.ravel().tolist()):
+            raise _foreign_elements()
+    elif not isinstance(value, _PLAIN):
+        raise Refused(f"it contains a {type(value).__name__}")
 
 
 class _ShortReads:

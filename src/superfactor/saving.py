@@ -26,6 +26,7 @@ __all__ = ["ModelFileError", "OtherFormatError", "Saved", "load", "read", "save"
 
 # Format 1 is that of superfactor 1.0: no patterns, and coef_ holds the coefficients of the factors.
 FORMAT = 2
+_LONGEST_LINE = 150
 _KEYS = {"superfactor_model", "estimator", "metadata"}
 
 #: Our classes that a model file may hold. None of them opens a file or calls what the file names. A new
@@ -38,8 +39,6 @@ CLASSES = frozenset(
         "constraints.sets.NonNegative",
         "constraints.sets.Product",
         "constraints.sets.WholeSpace",
-        "distributed.estimators.DaskSMFClassifier",
-        "distributed.estimators.DaskSMFRegressor",
         "estimators.classifier.SMFClassifier",
         "estimators.covariates.encoder.CovariateEncoder",
         "estimators.covariates.indicators.IndicatorColumns",
@@ -189,7 +188,10 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = {"versions": versions(), "date": now, **(about or {})}
     with replacing(Path(path)) as temporary:
-        skops_io.dump({"superfactor_model": FORMAT, "estimator": model, "metadata": record}, temporary)
+        try:
+            skops_io.dump({"superfactor_model": FORMAT, "estimator": model, "metadata": record}, temporary)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"model={name}: not saved: a file cannot hold all of it ({error})") from error
         with open(temporary, "rb") as file:
             try:
                 _nodes(file, _model_files.read_schema(file))
@@ -273,12 +275,11 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Saved
         raise
     except _model_files.TooLarge as error:
         advice = "; max_bytes= allows more, for a file from someone you trust"
-        raise ModelFileError(f"{path}: not loaded: {error}", advice) from error
+        raise ModelFileError(f"{path}: not loaded: {_line(error)}", advice) from error
     except _model_files.Refused as error:
-        raise ModelFileError(f"{path}: not loaded: {error}") from error
+        raise ModelFileError(f"{path}: not loaded: {_line(error)}") from error
     except Exception as error:  # a file that is not a model can fail in many ways
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelFileError(f"{path}: not a superfactor model ({reason})") from error
+        raise ModelFileError(f"{path}: not a superfactor model ({_line(error)})") from error
 
 
 def _read(file: Any, path: Path, max_bytes: int | None) -> Saved:
@@ -297,6 +298,13 @@ def _read(file: Any, path: Path, max_bytes: int | None) -> Saved:
     if "columns" in about and not hasattr(model, "feature_names_in_"):
         _name_columns(model, about["columns"])
     return Saved(model, about)
+
+
+def _line(error: Exception) -> str:
+    """Return an error in one line; its names may come from the file."""
+    line = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
 
 
 def _nodes(file: Any, schema: dict[str, Any]) -> _model_files.Nodes:
