@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import warnings
@@ -74,8 +75,8 @@ def test_content_is_on_the_disk_before_the_name(name, model, tmp_path, monkeypat
     sync, replace = os.fsync, os.replace
 
     def synced(file):
-        kind = "folder" if os.path.isdir(f"/proc/self/fd/{file}") else "file"
-        events.append((kind, os.fstat(file).st_size))
+        found = os.fstat(file)
+        events.append(("folder" if stat.S_ISDIR(found.st_mode) else "file", found.st_size))
         sync(file)
 
     def replaced(source, target):

@@ -57,6 +57,17 @@ _PLAIN = (str, Number, np.generic, NoneType)
 _VARYING = ("__id__", "file")
 # Attributes that name a file or folder which a later fit would read or write: not restored.
 PATHS = ("memory", "checkpoint")
+# Types of keys besides those of NumPy, and those of NumPy that allocate what a text says.
+_KEYS = frozenset(f"builtins.{name}" for name in ("str", "int", "float", "bool"))
+_NO_SCALARS = ("numpy.void", "numpy.object_")
+# Not on the list of skops, which cannot see that the other nodes of these classes are not built.
+_KNOWN = frozenset(
+    {
+        ("DTypeNode", "numpy.dtype"),
+        ("JsonNode", "builtins.str"),
+        ("RandomGeneratorNode", "numpy.random._generator.Generator"),
+    }
+)
 
 
 class Refused(ValueError):
@@ -108,6 +119,7 @@ class Nodes:
     ----------
     arrays : number of the node, and whether it is a scalar, by name of the ``.npy`` part
     classes, foreign : names of our classes, and names that are not to be built
+    others : kind and name of the classes on which skops decides
     changed : whether the description is not that of the file any more
     """
 
@@ -116,6 +128,7 @@ class Nodes:
         self.arrays: dict[str, tuple[int, bool]] = {}
         self.classes: set[str] = set()
         self.foreign: set[str] = set()
+        self.others: set[tuple[str, str]] = set()
         self._paths: list[dict[str, Any]] = []
         self._above: set[int] = set()
         self._digests: dict[int, bytes] = {}
@@ -166,14 +179,13 @@ class Nodes:
             node["__module__"], _, node["__class__"] = full.rpartition(".")
             self.changed = True
         if kind not in KINDS:
-            self.foreign.add(full)
+            method = _within(node, "content", "func")
+            self.foreign.add(f"{full}.{method}" if isinstance(method, str) else full)
         elif full.startswith("superfactor."):
             known = kind == "ObjectNode" and full in self._ours
             (self.classes if known else self.foreign).add(full)
-        elif kind == "DTypeNode" and full == "numpy.dtype":
-            self.classes.add(full)
-        elif full == "numpy.dtype":
-            self.foreign.add(full)
+        elif (kind, full) not in _KNOWN:
+            self.others.add((kind, full))
         special = _SPECIAL.get(kind)
         if special is not None:
             special(self, node, full)
@@ -185,12 +197,23 @@ class Nodes:
         if not isinstance(content, dict):
             return
         for name in PATHS:
-            inside = content.get(name)
-            if inside is not None and not (isinstance(inside, dict) and inside.get("content") == "null"):
-                self._paths.append(inside)
+            if name in content and _within(content, name, "__loader__") != "JsonNode":
+                raise Refused(f"its {name} is no text")
+            if name in content and _scalar(content[name]) is not None:
+                self._paths.append(content[name])
                 self.changed = True
         if "input" in content and full.startswith("sklearn.") and _scalar(content["input"]) != "content":
             raise Refused(f"its {full.rpartition('.')[2]} would open files that its input names")
+
+    def _dict(self, node: dict[str, Any], full: str) -> None:
+        """Check the types of the keys, which skops calls with the text of each key."""
+        types = _within(node, "key_types", "content")
+        for kind in types if isinstance(types, list) else [None]:
+            module, name = _within(kind, "__module__"), _within(kind, "__class__")
+            named = f"{module}.{name}"
+            known = named in _KEYS or (module == "numpy" and named not in _NO_SCALARS)
+            if _within(kind, "__loader__") != "TypeNode" or not known:
+                raise Refused("it contains a dict with keys that are no text or numbers")
 
     def _json(self, node: dict[str, Any], full: str) -> None:
         _scalar(node)
@@ -200,7 +223,7 @@ class Nodes:
             _check_elements(node.get("content"))
             return
         name = node.get("file")
-        if not isinstance(name, str) or full in ("numpy.void", "numpy.object_"):
+        if not isinstance(name, str) or full in _NO_SCALARS:
             raise Refused("one of its arrays has no numbers")
         place = node["__id__"], full != "numpy.ndarray"
         if self.arrays.setdefault(name, place) != place:
@@ -220,6 +243,7 @@ class Nodes:
 
 _SPECIAL = {
     "ObjectNode": Nodes._object,
+    "DictNode": Nodes._dict,
     "JsonNode": Nodes._json,
     "NdArrayNode": Nodes._array,
     "RandomStateNode": Nodes._random_state,
@@ -227,17 +251,26 @@ _SPECIAL = {
 }
 
 
-def hollow(file: BinaryIO, schema: dict[str, Any], arrays: Collection[str]) -> bytes:
-    """Return an archive with this description and empty arrays: enough to ask skops for types."""
+def hollow(names: Collection[tuple[str, str]], protocol: int) -> bytes:
+    """Return a file with an empty node of every kind and class: enough to ask skops which it trusts."""
+    empty = {"ListNode": {"content": []}, "TupleNode": {"content": []}, "SetNode": {"content": []}}
+    nothing = _nothing(1)
+    states: dict[str, dict[str, Any]] = {
+        **empty,
+        "DictNode": {"content": {}, "key_types": _node("ListNode", "builtins.list", 2, content=[])},
+        "SliceNode": {"content": {"start": None, "stop": None, "step": None}},
+        "NdArrayNode": {"type": "json", "content": [], "shape": nothing},
+        "MaskedArrayNode": {"content": {"data": nothing, "mask": nothing}},
+        "LossNode": {"content": nothing, "__reduce__": {"args": nothing}},
+    }
+    nodes = [
+        _node(kind, full, number, **states.get(kind, {"content": nothing}))
+        for number, (kind, full) in enumerate(sorted(names), start=3)
+    ]
     content = io.BytesIO()
-    with zipfile.ZipFile(file) as archive:
-        missing = sorted(set(arrays) - set(archive.namelist()))
-    if missing:
-        raise Refused(f"its part {missing[0]} is missing")
     with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(SCHEMA, json.dumps(schema))
-        for name in arrays:
-            archive.writestr(name, b"")
+        top = _node("ListNode", "builtins.list", len(nodes) + 3, content=nodes)
+        archive.writestr(SCHEMA, json.dumps(top | {"protocol": protocol}))
     return content.getvalue()
 
 
@@ -245,7 +278,10 @@ def check_arrays(file: BinaryIO, arrays: Mapping[str, tuple[int, bool]]) -> None
     """Check that every array has the size that its header declares, before it is allocated."""
     with zipfile.ZipFile(file) as archive:
         for name, (_, scalar) in arrays.items():
-            part = archive.getinfo(name)
+            try:
+                part = archive.getinfo(name)
+            except KeyError:
+                raise Refused(f"its part {name} is missing") from None
             with archive.open(part) as content:
                 _check_array(name, content, part.file_size, scalar)
                 # The declared size of compressed content may be a lie, which only reading shows.
@@ -377,10 +413,14 @@ def _within(node: Any, *names: str) -> Any:
     return node
 
 
+def _node(kind: str, full: str, number: int, **state: Any) -> dict[str, Any]:
+    module, _, name = full.rpartition(".")
+    return {"__class__": name, "__module__": module, "__loader__": kind, "__id__": number, **state}
+
+
 def _nothing(number: int) -> dict[str, Any]:
     """Return the node of None."""
-    kind = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "is_json": True}
-    return {**kind, "content": "null", "__id__": number}
+    return _node("JsonNode", "builtins.str", number, is_json=True, content="null")
 
 
 def _is_number(value: Any, least: int) -> bool:

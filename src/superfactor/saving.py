@@ -194,7 +194,7 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
             raise TypeError(f"model={name}: not saved: a file cannot hold all of it ({error})") from error
         with open(temporary, "rb") as file:
             try:
-                _nodes(file, _model_files.read_schema(file))
+                _nodes(_model_files.read_schema(file))
             except _model_files.Refused as error:  # `load` would refuse the file
                 raise TypeError(
                     f"model={name}: not saved: {error}, which superfactor.load would refuse; "
@@ -285,13 +285,13 @@ def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Saved
 def _read(file: Any, path: Path, max_bytes: int | None) -> Saved:
     schema = _model_files.read_schema(file, max_bytes)
     _check_format(schema, path)
-    nodes = _nodes(file, schema)
+    nodes = _nodes(schema)
     parts = schema.get("content")
     if not isinstance(parts, dict) or set(parts) != _KEYS or parts["metadata"]["__loader__"] != "DictNode":
         raise ModelFileError(f"{path}: a skops file, but not a superfactor model")
     _model_files.check_arrays(file, nodes.arrays)
     source = _model_files.rewritten(file, schema, nodes.arrays) if nodes.changed else file
-    content = _import_skops().load(source, trusted=sorted(nodes.classes))
+    content = _import_skops().load(source, trusted=[*sorted(nodes.classes), "numpy.dtype"])
     model, about = content["estimator"], content["metadata"]
     if not _is_model(model):
         raise ModelFileError(f"{path}: not a superfactor model ({type(model).__name__} inside)")
@@ -307,13 +307,13 @@ def _line(error: Exception) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
 
 
-def _nodes(file: Any, schema: dict[str, Any]) -> _model_files.Nodes:
+def _nodes(schema: dict[str, Any]) -> _model_files.Nodes:
     """Return what a description names, if all of it may be built."""
     nodes = _model_files.Nodes(schema, CLASSES, MOVED)
     foreign = nodes.foreign
     if not foreign:
-        hollow = _model_files.hollow(file, schema, nodes.arrays)
-        foreign = set(_import_skops().get_untrusted_types(data=hollow)) - nodes.classes
+        hollow = _model_files.hollow(nodes.others, schema["protocol"])
+        foreign = set(_import_skops().get_untrusted_types(data=hollow))
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
         raise _model_files.Refused(f"it contains types that are not superfactor's: {names}")

@@ -379,3 +379,17 @@ def _(parts, schema, path):
 @file("numbers of parts that are none")
 def _(parts, schema, path):
     write(path, parts, note(schema, {**scalar(1), "__id__": True}))
+
+
+@file("path in a scalar of NumPy")
+def _(parts, schema, path):
+    place = array(3, full="numpy.str_") | {"content": "null"}
+    pipeline = node("ObjectNode", "sklearn.pipeline.Pipeline", 7, content=of_dict({"memory": place}, 4))
+    write(path, parts, note(schema, pipeline), [("new.npy", npy(np.asarray("/tmp")))])
+
+
+@file("keys that are made by a function")
+def _(parts, schema, path):
+    value = of_dict({"memory": scalar("/tmp", 3)}, 4)
+    value["key_types"]["content"] = [node("FunctionNode", "numpy.isnan", 5)]
+    write(path, parts, note(schema, value))

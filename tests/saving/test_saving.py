@@ -307,6 +307,14 @@ def test_object_arrays_of_text_numbers_and_none_are_kept(tmp_path):
     assert saving.read(tmp_path / "m").about["words"].tolist() == words.tolist()
 
 
+def test_keys_of_numpy_are_kept(tmp_path):
+    weights = {label: 1.0 + k for k, label in enumerate(np.unique(LABELS))}
+    model = superfactor.SMFClassifier(2, class_weight=weights).fit(X, LABELS)
+    superfactor.save(model, tmp_path / "m", about={"counts": {np.int64(3): 1, 2.5: 2, True: 3}})
+    assert superfactor.load(tmp_path / "m").class_weight == weights
+    assert saving.read(tmp_path / "m").about["counts"] == {3: 1, 2.5: 2, True: 3}
+
+
 def test_imputers_of_scikit_learn_are_saved(tmp_path):
     """They keep a dtype."""
     model = make_pipeline(SimpleImputer(), superfactor.SMFClassifier(2)).fit(X, LABELS)
