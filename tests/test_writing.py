@@ -207,3 +207,12 @@ def test_a_device_is_not_replaced(model, tmp_path):
     with pytest.raises(OSError, match="not a file; the name of a file is required"):
         superfactor.save(model, tmp_path / "pipe")
     assert Path(tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["a" * 250, "folder"])
+def test_a_name_that_cannot_be_written_is_named(name, model, tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError) as error:
+        superfactor.save(model, tmp_path / name)
+    assert error.value.filename == str(tmp_path / name)
+    assert os.listdir(tmp_path) == ["folder"]

@@ -37,6 +37,8 @@ def replacing(path: Path) -> Iterator[Path]:
     path = path.resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():  # renaming would replace a device
         raise OSError(errno.EINVAL, "not a file; the name of a file is required", str(path))
     part, file = None, None
@@ -51,7 +53,8 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(part, path)
         _sync_folder(path.parent)
     except OSError as error:
-        if error.filename not in (None, part, str(part)):  # the error of another file
+        named = error.filename
+        if named is not None and not _is_part(Path(os.fsdecode(named)).name, path):  # of another file
             raise
         if error.errno is None:
             raise OSError(f"{path}: {error}") from error
@@ -119,12 +122,16 @@ def _remove_if_left(path: Path, remove: Callable[[], object]) -> None:
 
 def _remove_left(path: Path) -> None:
     """Remove temporary files of killed processes that were writing `path`."""
-    name = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
     with suppress(OSError):
         for other in os.listdir(path.parent):
-            if name.fullmatch(other):
+            if _is_part(other, path):
                 left = path.with_name(other)
                 _remove_if_left(left, left.unlink)
+
+
+def _is_part(name: str, path: Path) -> bool:
+    """Return whether a name is that of a temporary file for `path`."""
+    return re.fullmatch(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp", name) is not None
 
 
 def _remove_folder(folder: Path) -> None:

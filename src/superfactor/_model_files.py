@@ -94,7 +94,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read_schema(file: BinaryIO, max_bytes: int | None = None) -> dict[str, Any]:
     """Return the description of the content, after a check of all sizes that the archive declares."""
     size = os.fstat(file.fileno()).st_size
-    with zipfile.ZipFile(_ShortReads(file)) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(_ShortReads(file)) as archive:
         parts = archive.infolist()
     _check_parts(parts, max(LARGEST, RATIO * size) if max_bytes is None else max_bytes)
     with zipfile.ZipFile(file) as archive:
@@ -253,10 +253,9 @@ _SPECIAL = {
 
 def hollow(names: Collection[tuple[str, str]], protocol: int) -> bytes:
     """Return a file with an empty node of every kind and class: enough to ask skops which it trusts."""
-    empty = {"ListNode": {"content": []}, "TupleNode": {"content": []}, "SetNode": {"content": []}}
     nothing = _nothing(1)
     states: dict[str, dict[str, Any]] = {
-        **empty,
+        **{kind: {"content": []} for kind in ("ListNode", "TupleNode", "SetNode")},
         "DictNode": {"content": {}, "key_types": _node("ListNode", "builtins.list", 2, content=[])},
         "SliceNode": {"content": {"start": None, "stop": None, "step": None}},
         "NdArrayNode": {"type": "json", "content": [], "shape": nothing},
