@@ -159,7 +159,7 @@ def write_report(
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
     page = render(facts)
-    with replacing(path) as part, open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
+    with replacing(path) as part, open(part, "w", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(page)
     return path
 

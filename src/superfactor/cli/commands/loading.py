@@ -39,7 +39,7 @@ def open_model(path: Path, screen: Screen) -> Saved:
         except saving.OtherFormatError as error:
             raise UserError(f"{error}; fit again with superfactor fit") from error
         except saving.ModelFileError as error:
-            raise UserError(f"{error}; a file written by superfactor fit is required") from error
+            raise UserError(f"{error.reason}; a file written by superfactor fit is required") from error
     if not set(saved.about) >= _NEEDED:
         raise UserError(
             f"{path}: saved from Python, without the metadata of superfactor fit; use it in Python "

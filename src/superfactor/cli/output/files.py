@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _NOT_WRITTEN = (".xls", ".ods", ".h5ad", ".h5mu", ".npz", ".html", ".json", ".skops", ".feather")
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table in the format of the file's ending; CSV for unknown endings."""
+    """Write a table in the format of the file's ending, completely or not at all; CSV for unknown endings."""
+    with replacing(path) as temporary:
+        # Within the block, since openpyxl has temporary files of its own: an error names the table.
+        temporary.write_bytes(_content(path, header, rows))
+
+
+def _content(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     ending = _ending(path)
     if ending in (".parquet", ".xlsx"):
         import pandas as pd
@@ -36,15 +36,14 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         frame, content = pd.DataFrame(list(rows), columns=list(header)), io.BytesIO()
         write = frame.to_parquet if ending == ".parquet" else frame.to_excel
         write(content, index=False)
-        write_bytes(path, content.getvalue())
-        return
+        return content.getvalue()
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter="\t" if ending == ".tsv" else ",", lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)
     whole = text.getvalue().encode()
     # Without a time stamp, so that the same table gives the same file.
-    write_bytes(path, gzip.compress(whole, mtime=0) if path.suffix.lower() == ".gz" else whole)
+    return gzip.compress(whole, mtime=0) if path.suffix.lower() == ".gz" else whole
 
 
 def write_frame(path: Path, frame: pd.DataFrame) -> None:
