@@ -78,7 +78,10 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"scaling={self.scaling!r}: 'mfa', 'frobenius' or None is required")
         X = self._checked(X, reset=True)
         blocks = block_positions(self.blocks, self)
-        self._refuse_missing(X, blocks)
+        names = names_of(self)
+        for name, positions in blocks.items():
+            own = [names[j] for j in positions]
+            refuse_missing(cut(X, positions), own, f"block {name!r} must have none")
         scales = {}
         for name, positions in blocks.items():
             size = _size(cut(X, positions), self.scaling)
@@ -87,10 +90,10 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return X with the columns of every block multiplied by its scale; sparse if X is."""
+        """Return X with the columns of every block multiplied by its scale; NaN stays, sparse X stays sparse."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        self._refuse_missing(X, self.blocks_)
+        refuse_missing(X, names_of(self), None)
         return _times(X, self.column_scales.astype(X.dtype))
 
     def inverse_transform(self, X: Any) -> Any:
@@ -106,12 +109,6 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             "ensure_all_finite": False,
         }
         return validate_data(self, X if named else np.asanyarray(X), reset=reset, **options)
-
-    def _refuse_missing(self, X: Any, blocks: Mapping[str, list[int]]) -> None:
-        names = names_of(self)
-        for name, positions in blocks.items():
-            own = [names[j] for j in positions]
-            refuse_missing(cut(X, positions), own, f"block {name!r} must have none")
 
     @property
     def column_scales(self) -> Any:

@@ -156,7 +156,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
             if levels is not None
         }
         self.confounder_names_: Any = coding.column_names
-        features = self._features(X)
+        features = self._features(X, "features to adjust must have none")
         Z = coding.encode(columns) if columns else np.empty((len(features), 0))
         known = ~np.isnan(Z)
         self.mean_: Any = np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -222,7 +222,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def _handed_on(self, X: Any, *, adjust: bool) -> Any:
         check_is_fitted(self)
         X = checked_table(self, X, reset=False)
-        features = self._features(X)
+        features = self._features(X, None)
         if adjust:
             Z = self._encoded(X)
             self._warn_of_unknown(Z)
@@ -268,10 +268,10 @@ class Adjuster(TransformerMixin, BaseEstimator):
         table.columns = names
         return table
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, said: str | None) -> Any:
         names = names_of(self)
         features = numbers(X, self._adjusted, "features")
-        refuse_missing(features, [names[j] for j in self._adjusted], "features to adjust must have none")
+        refuse_missing(features, [names[j] for j in self._adjusted], said)
         return features
 
     def _encoded(self, X: Any) -> Any:
