@@ -106,7 +106,9 @@ def factors_of_model(patterns: Array, covariance: Array, scale: Array) -> tuple[
     are the standard deviations of the features.
     """
     values, U = np.linalg.eigh(_double(covariance))
-    loadings = np.sqrt(np.maximum(values, 0.0))[:, None] * (U.T @ _double(patterns))  # of factors of variance 1
+    loadings = np.sqrt(np.maximum(values, 0.0))[:, None] * (
+        U.T @ _double(patterns)
+    )  # of factors of variance 1
     variance = _double(scale) ** 2
     own = np.maximum(variance - np.einsum("ij,ij->j", loadings, loadings), _LEAST_NOISE * variance)
     noise = np.sqrt(np.where(variance > 0, own, 1.0))

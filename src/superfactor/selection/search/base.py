@@ -43,7 +43,7 @@ from superfactor.units import WeightUnits
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
 _NOT_SHARED = {
-    *("n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "impute", "verbose"),
+    *("n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "impute", "verbose")
 }
 
 
