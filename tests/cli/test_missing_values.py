@@ -9,6 +9,7 @@ from tests.cli.command import ALL, cohort, refused, superfactor
 
 from superfactor import SMFClassifier, saving
 from superfactor.preprocessing import LowRankImputer
+from superfactor.tables import read_study
 
 ROLES = ("--target", "status", "--id", "patient", "--covariates", "sex,age")
 GENES = [f"gene{j}" for j in range(12)]
@@ -95,9 +96,10 @@ def test_a_model_of_complete_samples_completes_cells_from_its_factors(model, tmp
     done, found = predicted(tmp_path, model, gone)
     assert "note: 0.6 % of the values are missing and filled in from the factors of the model\n" in done.err
     assert predicted(tmp_path, model, gone, "--json")[0].json["missing"]["impute"] == "factors"
-    data = gone[GENES].assign(M=gone["sex"] == "M", age=gone["age"]).to_numpy(dtype=float)
+    saved = saving.read(model)
+    data = read_study(tmp_path / "new.csv", like=saved.about).design
     with pytest.warns(UserWarning, match="X: 3 of 480 values are missing, in 3 of 40 samples"):
-        expected = saving.read(model).model.predict_proba(data)
+        expected = saved.model.predict_proba(data)
     np.testing.assert_allclose(found, expected)
     np.testing.assert_array_equal(found[3:], predicted(tmp_path, model, complete)[1][3:])
 
@@ -108,8 +110,10 @@ def test_absent_features_are_completed_and_weighed(model, tmp_path):
     smf = saving.read(model).model[-1]
     weight = (smf.coef_[0, :12] * smf.feature_scale_) ** 2
     share = weight[[3, 7]].sum() / weight.sum()
-    told = f"note: 2 of the model's 12 features are absent, which carry {100 * share:.0f} % of the prediction's weight"
-    assert done.err.startswith(f"{told}\n")
+    told = (
+        f"2 of the model's 12 features are absent, which carry {100 * share:.0f} % of the prediction's weight"
+    )
+    assert done.err.startswith(f"note: {told}\n")
     assert "of the values are missing" not in done.err
     assert pd.read_csv(tmp_path / "p.csv")["missing"].tolist() == [0.1667] * 40
     empty = complete.assign(gene3=np.nan, gene7=np.nan)
@@ -141,7 +145,7 @@ def test_too_little_is_left_unless_allowed(command, model, tmp_path):
 
 def test_evaluate_completes_as_predict_does(model, tmp_path):
     new = cohort(seed=4).assign(patient=[f"Q{i}" for i in range(40)]).drop(columns="gene3")
-    _, found = predicted(tmp_path, model, new)
+    predicted(tmp_path, model, new)
     done = superfactor("evaluate", model, tmp_path / "new.csv", "--json")
     right = pd.read_csv(tmp_path / "p.csv")["predicted"] == new["status"]
     assert done.json["summary"]["accuracy"]["mean"] == pytest.approx(right.mean())

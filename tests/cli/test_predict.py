@@ -94,7 +94,7 @@ def test_quiet(model, table, tmp_path):
     [
         (
             lambda d: d.drop(columns=[f"gene{j}" for j in range(12)]),
-            "12 of the model's 14 columns are missing: 'gene0', 'gene1', 'gene2', 'gene3', 'gene4' and 7 more",
+            "12 of the model's 14 columns are missing: 'gene0', 'gene1', 'gene2', 'gene3', 'gene4' and 7",
         ),
         (lambda d: d.drop(columns="sex"), "columns is missing: 'sex'"),
         (

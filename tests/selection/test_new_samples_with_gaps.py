@@ -1,4 +1,4 @@
-"""Models of complete samples complete new ones: from their factors, with one warning, and nothing else changes."""
+"""Models of complete samples complete new ones: from their factors, with one warning."""
 
 import copy
 import warnings
@@ -184,9 +184,10 @@ def test_searches_with_gaps_in_fit_warn_of_those_in_predict(impute):
         search = SMFClassifierCV(**ONE, cv=2, impute=impute, covariate_columns=columns).fit(data, Y)
     step = type(search.best_estimator_.named_steps["imputer"]).__name__
     _, told = caught(search.predict_proba, new)
+    rows = np.isnan(CELLS).any(axis=1).sum()
     assert told == [
-        f"X: {np.isnan(CELLS).sum()} of {CELLS.size} values are missing, in {np.isnan(CELLS).any(axis=1).sum()} of "
-        f"{len(CELLS)} samples; {step} completes them"
+        f"X: {np.isnan(CELLS).sum()} of {CELLS.size} values are missing, in {rows} of {len(CELLS)} samples; "
+        f"{step} completes them"
     ]
 
 
@@ -248,7 +249,7 @@ def test_saved_models_complete_too_and_grow_little(tmp_path, searches):
     with pytest.raises(ValueError, match="contains NaN"):
         old.predict(CELLS)
     old.best_estimator_.set_params(smf__impute="factors")
-    with pytest.raises(ValueError, match="of an earlier version lacks feature_mean_.*fit it again"):
+    with pytest.raises(ValueError, match=r"of an earlier version lacks feature_mean_.*fit it again"):
         old.predict(CELLS)
     grown = (tmp_path / "m.skops").stat().st_size - (tmp_path / "old.skops").stat().st_size
     assert grown < 20 * 200

@@ -141,7 +141,8 @@ def test_absent_features_are_missing_values(study, read):
     assert np.flatnonzero(np.isnan(new.design).all(axis=0)).tolist() == [3, 7]
     assert (new.gaps.absent, new.gaps.share, new.missing[0]) == (("gene3", "gene7"), 0.0, 2 / 12)
     assert said(new) == [
-        "2 of the model's 12 features are absent and filled in from the factors of the model: 'gene3', 'gene7'"
+        "2 of the model's 12 features are absent and filled in from the factors of the model: "
+        "'gene3', 'gene7'"
     ]
     new = read(gone.assign(gene0=gone["gene0"].where(NEW.index > 3)), like=study)
     assert new.gaps.share == 4 / 400

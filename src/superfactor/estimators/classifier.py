@@ -86,8 +86,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         A value of y that means "no label", such as -1; None, NaN and NA always do. Samples without a label
         are factorized like all others, but do not enter the loss.
     impute : {"factors"} or None, default=None
-        Missing values (NaN) of new samples: "factors" completes the features from the factors of the model and
-        the observed features of the sample, with a warning; None raises an error. ``fit`` always requires
+        Missing values (NaN) of new samples: "factors" completes the features of a sample from its observed
+        ones and the factors of the model, with a warning; None raises an error. ``fit`` always requires
         complete samples. It may be changed after ``fit``.
     device : str or torch.device, default=None
         Device of the fit: "cuda", "cuda:1", … None is the device of X. A dense NumPy or pandas X is copied to

@@ -37,8 +37,8 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         centering; centre or standardise X before.
 
     keep_missing : bool, default=False
-        Missing values (NaN) of new samples stay in ``transform``, for a model that completes them; ``fit`` does
-        not accept any. If False, they are an error.
+        Missing values (NaN) of new samples stay in ``transform``, for a model that completes them; ``fit``
+        does not accept any. If False, they are an error.
 
     Attributes
     ----------

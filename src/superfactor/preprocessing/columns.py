@@ -43,8 +43,8 @@ def advising_reindex(estimator: Any, X: Any, *, advise: bool = True) -> Iterator
         if not advise or not is_frame(X) or set(fitted) <= set(X.columns):
             raise
         raise ValueError(
-            f"{error}X.reindex(columns=model.feature_names_in_) adds absent features as missing values, which "
-            "are completed"
+            f"{error}X.reindex(columns=model.feature_names_in_) adds absent features as missing values, "
+            "which are completed"
         ) from error
 
 

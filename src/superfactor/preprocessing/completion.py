@@ -12,8 +12,8 @@ At the fixed point, each row satisfies, for its observed entries o,
 
     h = (V_oᵀV_o + diag(s²/(σ_k² − s²)))⁻¹ V_oᵀ(z_o − μ_o),        ẑ = μ + Vh.
 
-The same formula fills new samples: the mean of the missing entries of a normal distribution, given the observed
-ones. A fitted model completes new samples in the same way, from its own factors and the noise of each feature.
+The same formula fills new samples: the mean of the missing entries of a normal distribution, given the
+observed ones. A model completes new samples in this way too, from its factors and the noise of each feature.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class FillingFactors:
 def factors_of_model(patterns: Array, covariance: Array, scale: Array) -> tuple[FillingFactors, Array]:
     """Return the factors of a model for features in units of their noise, and that noise (p,).
 
-    `patterns` (r, p) are the regression of the features on codes with this covariance (r, r), and `scale` (p,)
-    are the standard deviations of the features.
+    `patterns` (r, p) are the regression of the features on codes with this covariance (r, r), and `scale`
+    (p,) are the standard deviations of the features.
     """
     values, U = np.linalg.eigh(_double(covariance))
     loadings = np.sqrt(np.maximum(values, 0.0))[:, None] * (

@@ -62,8 +62,8 @@ class Adjuster(TransformerMixin, BaseEstimator):
         Stein). Useful for few samples, where least squares fits chance differences and adds noise to new
         samples.
     keep_missing : bool, default=False
-        Missing values (NaN) of features stay in ``transform``, for a model that completes them in new samples;
-        ``fit`` does not accept any. If False, they are an error.
+        Missing values (NaN) of features stay in ``transform``, for a model that completes them in new
+        samples; ``fit`` does not accept any. If False, they are an error.
 
     Attributes
     ----------

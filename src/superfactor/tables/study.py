@@ -81,8 +81,8 @@ class Study:
     notes : tuple of Note
         How the files were read, and what the data checks found.
     blocks : dict from the name of a block to the (start, stop) of its features; empty for one table
-    gaps : missing values: ``share``, ``impute``, ``empty`` features, ``poor`` samples, ``absent`` features of a
-        model; None if there are none
+    gaps : missing values: ``share``, ``impute``, ``empty`` features, ``poor`` samples, features of a model
+        that are ``absent``; None if there are none
     missing : ndarray of shape (n,)
         The share of missing features of each sample.
     joined : dict of the samples that a join lost, and why; empty for one file

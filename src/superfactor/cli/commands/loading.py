@@ -90,8 +90,8 @@ def read_for(
     weight = weights(loaded.model)[empty].sum()
     if weight > MOST_ABSENT and not allow_absent:
         raise UserError(
-            f"{samples.path}: {_absent(samples, empty, weight)}; above {100 * MOST_ABSENT:.0f} % predictions mean "
-            f"little: add {shortened([samples.names[j] for j in empty], 3)}, or use --allow-absent"
+            f"{samples.path}: {_absent(samples, empty, weight)}; above {100 * MOST_ABSENT:.0f} % predictions "
+            f"mean little: add {shortened([samples.names[j] for j in empty], 3)}, or use --allow-absent"
         )
     gaps = replace(samples.gaps, absent_weight=float(weight)) if samples.gaps else None
     said = note("absent", _absent(samples, empty, weight))

@@ -39,8 +39,8 @@ def check_data(
 ) -> Array:
     """Return X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
-    With `gaps`, a dense NumPy array may contain NaN; `complete` replaces such an array. Sets (`reset`) or checks ``n_features_in_`` and
-    ``feature_names_in_`` of the estimator.
+    With `gaps`, a dense NumPy array may contain NaN; `complete` returns the array to use in its place. Sets
+    (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
     """
     refuse_annotated(X)
     if not reset:
