@@ -121,8 +121,8 @@ class ChosenModel:
         """The model that is to be shown X; a warning counts the values that its imputer completes."""
         check_is_fitted(self)
         refuse_annotated(X)  # before a scaler sees it, which knows no way out
-        if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):  # a scaler gives no advice
-            with advising_reindex(self, X, advise=self.impute is not None):
+        if is_frame(X) and not set(getattr(self, "feature_names_in_", ())) <= set(X.columns):
+            with advising_reindex(self, X, advise=self.impute is not None):  # a scaler gives no advice
                 validate_data(self, X, reset=False, skip_check_array=True)
         if not hasattr(self, "best_estimator_"):
             raise NotFittedError(
