@@ -31,7 +31,6 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     score_covariance_: NumpyArray
     feature_mean_: NumpyArray
     feature_scale_: NumpyArray
-    component_names_: NumpyArray
     device: Any
     #: None also in models of versions without this parameter, and in estimators that have none.
     impute: Any = None
@@ -101,7 +100,8 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         gone = gone[:, factorized]
         factors, noise = factors_of_model(self.patterns_, self.score_covariance_, self.feature_scale_)
         X = np.array(X)
-        factors.complete(X, factorized, self.feature_mean_, noise, self.component_names_)
+        features = [str(feature) for feature in self.component_names_]
+        factors.complete(X, factorized, self.feature_mean_, noise, features)
         warnings.warn(
             f"X: {inputs.counted_missing(gone)}; {name} completes them from its factors",
             UserWarning,
