@@ -293,6 +293,8 @@ def test_missing_values_are_imputed(impute, read):
         "impute": impute,
         "features_without_values": ["gene5"],
         "samples_missing_half": ["P007"],
+        "features_absent": [],
+        "absent_weight": None,
     }
     how = {"lowrank": "a low-rank fit", "mean": "means of the features"}[impute]
     assert said(study) == [

@@ -87,9 +87,14 @@ def _id() -> Any:
 
 @dataclass(frozen=True)
 class Names:
-    """The column with names of new samples."""
+    """The column with names of new samples, and what they may lack."""
 
     id: str | None = _id()
+    allow_absent: bool = option(
+        "--allow-absent",
+        default=False,
+        help="Predict even if absent features of the model have most of the weight.",
+    )
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class SupervisedFactorization(
     patterns_: NumpyArray
     score_mean_: NumpyArray
     score_covariance_: NumpyArray
+    feature_mean_: NumpyArray
     feature_scale_: NumpyArray
     factor_turn_: NumpyArray
     factor_contribution_: NumpyArray
@@ -301,6 +302,7 @@ class SupervisedFactorization(
             "patterns_": scores.patterns(moments),
             "score_mean_": moments.score_mean,
             "score_covariance_": moments.C,
+            "feature_mean_": moments.feature_mean,
             "feature_scale_": moments.feature_scale,
             "factor_turn_": shown.turn,
             "factor_contribution_": shown.contribution,
@@ -309,7 +311,7 @@ class SupervisedFactorization(
             setattr(self, name, moved(values, self.components_))
         # Arrays with one entry per feature get the dtype of X. r × r matrices stay in float64, because the
         # rotation of factors needs double precision.
-        for name in ("patterns_", "feature_scale_"):
+        for name in ("patterns_", "feature_mean_", "feature_scale_"):
             setattr(self, name, cast(getattr(self, name), self.components_))
 
     def fit_transform(

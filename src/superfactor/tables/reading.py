@@ -113,8 +113,8 @@ def read_study(
         How `Study.search_options` treats missing values; "none" raises an error.
     like : Study or mapping, optional
         Another study, or the record of one in a saved model. Its features, covariates and confounders are
-        read, in its column order; other columns are ignored. y is read only if `target`, or `time` and
-        `event`, are given.
+        read, in its column order; other columns are ignored. Absent features become missing values, with a
+        note; absent covariates are an error. y is read only if `target`, or `time` and `event`, are given.
     progress : callable, optional
         Called with a message such as ``reading a.csv``. Returns a context manager that yields None or a
         callable, which receives the bytes done and the total.
@@ -350,17 +350,18 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     there = present if combined.features is None else set(combined.features)
     absent = [name for name in features if name not in there]
     gone = [name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)]
-    if len(gone) < len(blocks):  # whole blocks may be missing
-        of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
-        absent = [name for name in absent if name not in of_blocks]
-    absent += [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
-    if absent:
+    required = [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
+    if len(absent) == len(features) or about.get(
+        "sparse", False
+    ):  # nothing to complete from, or 0 is a value
+        required = [*absent, *required]
+    if required:
         raise TableError(
-            f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns "
-            f"{'is' if len(absent) == 1 else 'are'} missing: {shortened(absent)}; add them, or "
+            f"{path}: {len(required)} of the model's {len(features) + len(encoding)} columns "
+            f"{'is' if len(required) == 1 else 'are'} missing: {shortened(required)}; add them, or "
             "fit a model without them",
             kind="model",
-            columns=absent,
+            columns=required,
         )
     if roles.id is not None and roles.id not in present:
         raise no_such_column(path, "id", roles.id, frame.columns)
@@ -368,8 +369,9 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     own = [name for name in features if name in there]
     values, _ = features_of(combined, own, named, gaps=True)
     notes = list(combined.notes)
-    if len(own) < len(features):
+    if absent:
         values = among(features, own, as_dense(path, values, "imputed"))
+    if gone:
         notes.append(note("block", f"no block {shortened(gone)}: its features are missing values"))
     without = [name for name in levels if name not in present]
     frame = frame.assign(**dict.fromkeys(without))
@@ -382,7 +384,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     seen = len(features) + len(added) + (out_of is not None)
     notes += confounders_of.unknown(levels, design[:, seen:], without) if levels else []
     missing = missing_values.shares_missing(design, len(features))
-    gaps = missing_values.missing_in_new(missing, ids, about)
+    gaps = missing_values.missing_in_new(missing, ids, about, absent)
     return Study(
         design,
         tuple(features),
@@ -390,7 +392,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
         ids,
         about.get("outcome", "classes"),
         tuple(about.get("targets") or [about["target"]]),
-        notes=(*notes, *missing_values.notes(gaps, len(ids))),
+        notes=(*notes, *missing_values.notes(gaps, len(ids), len(features))),
         blocks={name: (start, stop) for name, (start, stop) in blocks.items()},
         gaps=gaps,
         missing=missing,

@@ -134,7 +134,7 @@ class Screen:
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
-            warnings.filterwarnings("ignore", "X: .* of the values are missing")
+            warnings.filterwarnings("ignore", r"X: \d+ of \d+ values are missing")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

@@ -30,7 +30,13 @@ from superfactor.estimators.inputs.columns import (
     split_apart,
     split_columns,
 )
-from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_annotated
+from superfactor.estimators.inputs.data import (
+    check_data,
+    check_numbers,
+    check_rows,
+    counted_missing,
+    refuse_annotated,
+)
 from superfactor.estimators.inputs.sample_data import (
     check_codes,
     check_covariates,
@@ -54,6 +60,7 @@ __all__ = [
     "check_same_names",
     "check_weights",
     "column_names",
+    "counted_missing",
     "covariate_indices",
     "exposure_index",
     "exposures_in",

@@ -42,7 +42,9 @@ from superfactor.spectrum.rows import column_positions
 from superfactor.units import WeightUnits
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
-_NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "verbose"}
+_NOT_SHARED = {
+    *("n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "impute", "verbose")
+}
 
 
 @dataclass(frozen=True)
@@ -266,6 +268,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)
         if self.exposure_column is not None:
             smf.set_params(exposure_column=self.exposure_column)
+        if self.impute is not None:  # new samples may have missing values although X has none
+            smf.set_params(impute="factors")
         steps = self._steps(smf, X, imputer)
         given = {"covariates": covariates, "sample_weight": weight}
         # Before it is fitted: Ctrl-C leaves what there is of it.
