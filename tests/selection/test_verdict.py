@@ -137,7 +137,7 @@ class TestExternal:
         score = found.summary["balanced_accuracy"]
         assert score["mean"] == pytest.approx(expected)
         assert score["low"] < expected < score["high"]
-        # The bootstrap's interval is about the normal one.
+        # The interval is about the normal one.
         parts = [right[:60], right[60:]]
         error = np.sqrt(sum(part.var() / len(part) for part in parts)) / 2
         assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.15)

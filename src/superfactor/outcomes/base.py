@@ -331,6 +331,10 @@ class Outcome(Reading):
         """
         return {}
 
+    def sample_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        """Return 95 % intervals in closed form for samples that no model was fitted to."""
+        return self.least_intervals(truth, rows)
+
     def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
         """Return calibration measures: name → (value, standard error)."""
         return {}

@@ -23,7 +23,7 @@ from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
 from superfactor.outcomes.metrics import absent_classes, probabilities
 from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.metrics.probabilities import SMALLEST, UNEQUAL
-from superfactor.outcomes.metrics.proportions import balanced_interval, wilson
+from superfactor.outcomes.metrics.proportions import area_interval, balanced_interval, wilson
 from superfactor.outcomes.pages import ClassPage
 from superfactor.outcomes.reading import (
     ShownClasses,
@@ -199,6 +199,14 @@ class Classes(Outcome):
             "accuracy": wilson(int(np.trace(confusion)), len(truth)),
             "balanced_accuracy": balanced_interval(confusion),
         }
+
+    def sample_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        found = self.least_intervals(truth, rows)
+        if rows.shape[1] == 2 and not self.one_sort(truth):
+            yes = int(truth.sum())
+            area = probabilities.roc_auc(truth, rows)
+            found["roc_auc"] = area_interval(area, yes, len(truth) - yes)
+        return found
 
     def confusion(self, truth: Any, rows: Any) -> Any:
         """Return the confusion matrix (c, c): rows are true classes, columns predicted ones."""

@@ -23,9 +23,6 @@ from superfactor.selection import Verdict
 from superfactor.selection.evaluation.external import external_verdict, scores_of
 from superfactor.selection.evaluation.verdict import BETTER, NOT_SHOWN, WORSE
 
-# With more samples, the page has no bootstrap intervals.
-MOST_DRAWN = 2000
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -229,13 +226,13 @@ class Facts:
     def _intervals(
         self, truth: Any, rows: Any, figures: Mapping[str, float]
     ) -> dict[str, tuple[float, float]]:
-        """Return closed-form intervals; if the kind has none, those of the folds or of the bootstrap."""
-        least = self.outcome.least_intervals(truth, rows)
+        """Return closed-form intervals; if the kind has none, those of the folds or of the jackknife."""
+        least = self.outcome.sample_intervals(truth, rows)
         if least or self.evaluated_on == "training":
             return least
         if self.evaluated_on == "out-of-fold":
             summary = self.nested.summary
-        elif rows.shape[1] == self.train.rows.shape[1] and len(truth) <= MOST_DRAWN:
+        elif rows.shape[1] == self.train.rows.shape[1]:
             try:
                 summary = scores_of(self.outcome, self.columns, truth, rows).summary
             except ValueError:  # too few samples to measure anything

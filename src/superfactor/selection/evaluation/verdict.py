@@ -159,9 +159,8 @@ def judge(
     if grade == BETTER and not (unlikely and enough):
         grade = NOT_SHOWN
     headline = (
-        f"{_GRADES[grade]} {outcome.guessing}: {said.words} {said.text(score['mean'])} (95 % interval "
-        f"{said.text(score['low'])} to {said.text(score['high'])}); {outcome.guessing} reaches "
-        f"{said.text(guess)}."
+        f"{_GRADES[grade]} {outcome.guessing}: {said.words} {said.text(score['mean'])}"
+        f"{_interval(said, score)}; {outcome.guessing} reaches {said.text(guess)}."
     )
     sentences = []
     if grade == NOT_SHOWN and blind["low"] > 0 and enough and chance > LEVEL:
@@ -224,6 +223,12 @@ def grade_of(difference: Mapping[str, Any], chance: float) -> str:
         return BETTER
     # The same tables, from the other side; a share of exactly `chance` is part of both.
     return WORSE if difference["high"] < 0 and chance >= 1 - LEVEL else NOT_SHOWN
+
+
+def _interval(metric: Metric, score: Mapping[str, float]) -> str:
+    """The interval in parentheses; "" where there is none."""
+    ends = [metric.text(score[end]) for end in ("low", "high") if score[end] == score[end]]
+    return f" (95 % interval {' to '.join(ends)})" if len(ends) == 2 else ""
 
 
 def _beside_covariates(metric: Metric, difference: Mapping[str, Any], names: Sequence[str]) -> str:
