@@ -1,10 +1,13 @@
 """Nested cross-validation held against a loop of scikit-learn, and what must never happen in it."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
@@ -251,3 +254,31 @@ def test_perfect_folds_leave_room_for_doubt():
     assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
     assert found.differences["always the most frequent class"]["low"] < 0.45
     assert found.verdict.grade == "better"
+
+
+def test_many_groups_take_no_time_of_their_square():
+    rng, n = np.random.default_rng(0), 200_000
+    groups = np.arange(n) // 2
+    splits = [(np.arange(n), part) for part in np.array_split(np.arange(n), 5)]
+    rows = rng.random((n, 2))
+    start = time.perf_counter()
+    for truth in (groups % 2, rng.integers(0, 2, n)):  # one value in each group, and several
+        found = shuffled(truth, groups, splits, rng)
+        assert found.sum() == truth.sum() and np.any(found != truth)
+        units = Classes().as_units(truth, rows, groups)
+    assert units.name == "samples"
+    units = Classes().as_units(groups % 2, rows, groups)
+    assert time.perf_counter() - start < 3  # a loop over groups takes minutes
+    np.testing.assert_allclose(units.rows[:10], rows[:20].reshape(10, 2, 2).mean(axis=1))
+
+
+def test_few_samples_get_more_folds():
+    for n, folds in ((50, 20), (80, 10), (120, 5)):
+        y = np.arange(n) % 2
+        X = np.random.default_rng(0).standard_normal((n, 4)) + y[:, None]
+        found = nested_scores(LogisticRegression(), X, y, rivals=False)
+        assert (found.n_splits, found.n_repeats) == (folds, 2 if folds == 5 else 1)
+        assert np.isfinite(found.folds["model"]["balanced_accuracy"]).all()
+    assert nested_scores(LogisticRegression(), X[:50], y[:50], rivals=False, n_splits=4).n_repeats == 2
+    with pytest.raises(ValueError, match="n_splits='many': 'auto' or a number from 2"):
+        nested_scores(LogisticRegression(), X, y, n_splits="many")

@@ -136,7 +136,7 @@ def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
             samples.named(y),
             groups=groups,
             covariate_names=tuple(samples.encoding),
-            n_splits=settings.cv or default_folds(samples.design),
+            n_splits=settings.cv or (FEW_FOLDS if _is_large(samples.design) else "auto"),
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,

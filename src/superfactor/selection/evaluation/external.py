@@ -109,7 +109,7 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
     """
     outcome = outcome_of(model)
     check_is_fitted(model)
-    given = outcome.read(as_numpy(y), X, "external_scores", getattr(model, "unlabeled", None)).of_some()
+    given = outcome.read_as(model, as_numpy(y), X, "external_scores").of_some()
     if given.known is not None:
         there = np.flatnonzero(given.known)
         X = _safe_indexing(X, there)

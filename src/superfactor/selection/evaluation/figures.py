@@ -31,7 +31,8 @@ class NestedScores:
     folds : dict
         Method → metric → (n_repeats, n_splits); the model itself is "model".
     repeats : dict
-        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration.
+        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration, and
+        the calibration in the large (the intercept for slope 1).
     summary : dict
         Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples (Nadeau
         and Bengio), in a form that ends within the range of the metric. Those of accuracies contain Wilson's
