@@ -210,3 +210,26 @@ def test_overfitting_gives_a_warning():
 
 def test_good_fits_are_not_warned_about(of_numbers):
     assert of_numbers.facts.optimism is None
+
+
+@pytest.mark.parametrize("kind", ["times", "numbers"])
+def test_one_figure_of_held_out_samples_is_the_headline(kind, tmp_path):
+    X, y = times() if kind == "times" else numbers()
+    rng = np.random.default_rng(0)
+    y = rng.permutation(y)  # so that training and held-out samples differ
+    if kind == "times":
+        search, name = SMFSurvivalCV([2], xi=[0.01], lam=[1e-3], cv=3), "concordance"
+    else:
+        search, name = SMFRegressorCV([2], xi=[0.1], lam=[1e-3], cv=3), "r2"
+    search.fit(X, y)
+    nested = nested_scores(search, X, y, n_splits=3, n_repeats=2, rivals=False)
+    text = words(
+        Case(search, X, y, options=QUICK)
+        .write(tmp_path / "p.html", nested=nested)
+        .read_text(encoding="utf-8")
+    )
+    shown = f"{nested.summary[name]['mean']:.3f}".replace("-", "−")
+    said = re.search(r"in the training samples and (\S+) in held-out samples \(the headline", text)
+    assert said[1] == shown and nested.verdict.headline in text
+    assert "all folds together; the headline in the tab Result is a mean over folds" in text
+    assert "Figures are means over folds" in text

@@ -40,7 +40,7 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     X, y = patients(p=8 if tall else 60)
     inner = StratifiedKFold(2, shuffle=True, random_state=7)
     search = quick(cv=inner, preprocess=preprocess, search="off")
-    found = nested_scores(search, X, y, n_repeats=2 if tall else 1, rivals=False)
+    found = nested_scores(search, X, y, n_splits=5, n_repeats=2 if tall else 1, rivals=False)
 
     scaler = StandardScaler(with_std=preprocess == "standardize")
     inside = search.set_params(preprocess=None if preprocess is None else "center")
@@ -57,13 +57,13 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
 
 def test_the_default_says_what_the_data_say():
     X, y = patients()
-    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
-    assert (found.n_splits, found.n_repeats, found.headline) == (5, 1, "accuracy")
+    found = nested_scores(SMFClassifierCV(), X, y)
+    assert (found.n_splits, found.n_repeats, found.headline) == (20, 1, "accuracy")
     assert set(found.rivals) == {PCA_LR, RIDGE, FREQUENT}
     assert found.rivals[FREQUENT]["accuracy"]["mean"] == 0.5
     assert found.summary["accuracy"]["mean"] > 0.8
     assert found.verdict.grade == "better"
-    assert len(found.chosen) == 5
+    assert len(found.chosen) == 20
     assert set(found.summary) == set(found.rivals[RIDGE])
     difference = found.folds["model"]["accuracy"] - found.folds[RIDGE]["accuracy"]
     assert found.differences[RIDGE]["mean"] == pytest.approx(difference.mean())
@@ -113,7 +113,7 @@ class TestGroups:
 
         monkeypatch.setattr(outer.SearchFold, "choice", spied)
         search = quick(preprocess="standardize")
-        nested_scores(search, X, y, groups=groups, n_repeats=1, rivals=False)
+        nested_scores(search, X, y, groups=groups, n_splits=5, n_repeats=1, rivals=False)
         assert len(seen) == 5
         assert sorted(np.concatenate(seen[:5])) == list(range(60))
 
@@ -223,7 +223,7 @@ def test_progress_and_small_classes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_splits": 1}, "n_splits=1: a number from 2"),
+        ({"n_splits": 1}, "n_splits=1: 'auto' or a number from 2"),
         ({"n_repeats": 0}, "n_repeats=0: 'auto' or a number from 1"),
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
@@ -277,7 +277,7 @@ def test_few_samples_get_more_folds():
         y = np.arange(n) % 2
         X = np.random.default_rng(0).standard_normal((n, 4)) + y[:, None]
         found = nested_scores(LogisticRegression(), X, y, rivals=False)
-        assert (found.n_splits, found.n_repeats) == (folds, 2 if folds == 5 else 1)
+        assert (found.n_splits, found.n_repeats) == (folds, 1 if folds == 20 else 2)
         assert np.isfinite(found.folds["model"]["balanced_accuracy"]).all()
     assert nested_scores(LogisticRegression(), X[:50], y[:50], rivals=False, n_splits=4).n_repeats == 2
     with pytest.raises(ValueError, match="n_splits='many': 'auto' or a number from 2"):

@@ -29,7 +29,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from superfactor.outcomes.base import COVARIATES, FEWEST, FEWEST_SPLITS, Outcome, Steps, Target, Units
+from superfactor.outcomes.base import COVARIATES, FEWEST, Outcome, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
 from superfactor.outcomes.counts import Counts
 from superfactor.outcomes.flags import Flags
@@ -46,7 +46,6 @@ KINDS: list[Outcome] = [Classes(), Flags(), Numbers(), Counts(), Times(), Mixed(
 __all__ = [
     "COVARIATES",
     "FEWEST",
-    "FEWEST_SPLITS",
     "KINDS",
     "Classes",
     "Counts",

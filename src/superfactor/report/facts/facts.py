@@ -243,13 +243,22 @@ class Facts:
 
     @cached_property
     def optimism(self) -> tuple[str, float, float] | None:
-        """The main metric, its value in training and on held-out samples; None if they are close."""
-        found = self.out_of_fold if self.out_of_fold is not None else self.refitted
+        """The main metric, its value in training and on held-out samples; None if they are close.
+
+        The second is the headline of the nested cross-validation, a mean over folds, or else that of all
+        predictions out of fold together.
+        """
         name = self.outcome.headline(self.train.truth)
         metric = self.outcome.metric(name)
-        if found is None or not metric.higher_is_better:
+        if not metric.higher_is_better:
             return None
-        seen, unseen = (metric.function(self.train.truth, rows) for rows in (self.train.rows, found))
+        if self.nested is not None:
+            unseen = self.nested.summary[name]["mean"]
+        elif self.refitted is not None:
+            unseen = metric.function(self.train.truth, self.refitted)
+        else:
+            return None
+        seen = metric.function(self.train.truth, self.train.rows)
         return (name, seen, unseen) if seen - unseen > self.page.gap else None
 
     def fitted(self, name: str) -> float:

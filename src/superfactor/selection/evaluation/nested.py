@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 
 from superfactor._arrays import few_threads
 from superfactor._deprecated import warn_deprecated
-from superfactor.outcomes import FEWEST_SPLITS, Outcome, outcome_of
+from superfactor.outcomes import Outcome, outcome_of
 from superfactor.selection.evaluation.conclusions import concluded
 from superfactor.selection.evaluation.direct import DirectFold
 from superfactor.selection.evaluation.figures import NestedScores
@@ -24,6 +24,8 @@ from superfactor.selection.search.classifier import SMFClassifierCV
 
 # Up to this number of samples the folds are drawn twice: few samples need it most, and cost least.
 TWICE = 1000
+# From this number of folds on, other draws change little.
+MANY_SPLITS = 20
 
 P = ParamSpec("P")
 
@@ -92,8 +94,7 @@ def nested_scores(
         For classes it is 20 up to 60 samples and 10 below 100, for several yes/no labels 10 below 100: models
         of four fifths of so few samples would be clearly worse than that of all.
     n_repeats : int or "auto", default="auto"
-        How often the folds are drawn. "auto" is 2 up to 1,000 samples, 1 beyond; and 1 if `n_splits` is
-        "auto" and more than 5.
+        How often the folds are drawn. "auto" is 2 up to 1,000 samples with fewer than 20 folds, otherwise 1.
     rivals : bool, default=True
         Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
         there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
@@ -132,12 +133,10 @@ def nested_scores(
         work.check_shuffled()
     truth, own_groups = work.truth, work.own_groups
     outcome.check_sizes(work.target, own_groups)
-    usual = outcome.n_splits(len(truth))
-    if n_repeats == "auto":
-        more = n_splits == "auto" and usual > FEWEST_SPLITS
-        n_repeats = 2 if len(truth) <= TWICE and not more else 1
-    n_splits = min(usual if n_splits == "auto" else int(n_splits), *outcome.sizes(truth, own_groups))
-    repeats = int(n_repeats)
+    n_splits = outcome.n_splits(len(truth)) if n_splits == "auto" else n_splits
+    n_splits = min(int(n_splits), *outcome.sizes(truth, own_groups))
+    few = len(truth) <= TWICE and n_splits < MANY_SPLITS
+    repeats = (2 if few else 1) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
