@@ -302,7 +302,7 @@ def test_error_without_comparable_samples():
 
 
 class TestReadingAsInTheFit:
-    """Columns that both can be events are read in the order of the y of the fit, not anew."""
+    """Columns that both can be events are read in the order of the y of the fit, not again."""
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
