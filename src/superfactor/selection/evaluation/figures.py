@@ -72,7 +72,7 @@ class NestedScores:
     >>> scores.predictions.shape
     (150, 3)
     >>> {name: round(value, 2) for name, value in scores.summary["accuracy"].items()}
-    {'mean': 0.97, 'low': 0.93, 'high': 1.0}
+    {'mean': 0.97, 'low': 0.93, 'high': 0.99}
     """
 
     procedure: dict[str, Any]

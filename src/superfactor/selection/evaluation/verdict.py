@@ -66,7 +66,7 @@ class Verdict:
     >>> verdict.grade
     'better'
     >>> verdict.headline
-    'Better than guessing: accuracy 97.3 % (95 % interval 93.3 % to 100.0 %); guessing reaches 33.3 %.'
+    'Better than guessing: accuracy 97.3 % (95 % interval 92.9 % to 99.0 %); guessing reaches 33.3 %.'
     """
 
     grade: str
