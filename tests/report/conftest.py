@@ -23,7 +23,6 @@ from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
 from superfactor.report.facts import Facts, gather
 from superfactor.selection import SMFClassifierCV, Verdict
-from superfactor.selection.evaluation import external
 
 HOSTILE = [
     "</script><img src=x onerror=\"window.hacked = 'name'\">",
@@ -289,14 +288,6 @@ def shuffled() -> Case:
     model = scaled(n_components=2, xi=1e-3, lam=1.0).fit(X, y)
     assert model.score(X, y) == 1
     return Case(model, X, y)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws():
-    """A tenth of the bootstrap draws: tests in this folder check what is shown, not how exact it is."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(external, "DRAWS", 200)
-        yield
 
 
 class Window:

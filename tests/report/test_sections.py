@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
@@ -25,6 +25,7 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.refits import progress
 from superfactor.outcomes import Times
+from superfactor.plotting import HeatmapDisplay
 from superfactor.report import write_report
 from superfactor.report.certificate import OF_COMPLETED
 from superfactor.report.facts import feature_results, gather
@@ -170,16 +171,18 @@ class TestHeatMap:
             assert np.count_nonzero(np.diff(values[order])) == 1
         np.testing.assert_allclose(found.values, self.Z[np.ix_(found.rows, found.columns)])
 
-    def test_trees_join_at_the_mean_distance(self):
+    def test_trees_are_those_of_ward(self):
         found = heat_map(self.X)
-        heights, expected = found.row_tree[:, 4], linkage(pdist(self.Z), "average")[:, 2]
+        heights, expected = found.row_tree[:, 4], linkage(pdist(self.Z), "ward")[:, 2]
         np.testing.assert_allclose(heights, expected / expected[-1])
-        # The last join is of the two groups: its height is the mean distance between them.
-        between = squareform(pdist(self.Z))[np.ix_(self.kinds < 0, self.kinds > 0)].mean()
-        assert expected[-1] == pytest.approx(between)
         # Both parts of a join are lower than it, and lie on either side of its place.
         assert np.all(found.row_tree[:, [1, 3]] <= heights[:, None])
         assert np.all(found.row_tree[:, 0] < found.row_tree[:, 2])
+
+    def test_the_order_is_that_of_the_display(self):
+        found = heat_map(self.X)
+        shown = HeatmapDisplay(self.Z, [f"g{i}" for i in range(12)]).plot()
+        assert shown.features_ == found.rows.tolist() and shown.samples_ == found.columns.tolist()
 
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (4, 2)])
     def test_small_and_constant_tables(self, shape):

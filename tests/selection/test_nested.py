@@ -1,10 +1,13 @@
 """Nested cross-validation held against a loop of scikit-learn, and what must never happen in it."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
@@ -37,7 +40,7 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     X, y = patients(p=8 if tall else 60)
     inner = StratifiedKFold(2, shuffle=True, random_state=7)
     search = quick(cv=inner, preprocess=preprocess, search="off")
-    found = nested_scores(search, X, y, n_repeats=2 if tall else 1, rivals=False)
+    found = nested_scores(search, X, y, n_splits=5, n_repeats=2 if tall else 1, rivals=False)
 
     scaler = StandardScaler(with_std=preprocess == "standardize")
     inside = search.set_params(preprocess=None if preprocess is None else "center")
@@ -54,13 +57,13 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
 
 def test_the_default_says_what_the_data_say():
     X, y = patients()
-    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
-    assert (found.n_splits, found.n_repeats, found.headline) == (5, 1, "accuracy")
+    found = nested_scores(SMFClassifierCV(), X, y)
+    assert (found.n_splits, found.n_repeats, found.headline) == (20, 1, "accuracy")
     assert set(found.rivals) == {PCA_LR, RIDGE, FREQUENT}
     assert found.rivals[FREQUENT]["accuracy"]["mean"] == 0.5
     assert found.summary["accuracy"]["mean"] > 0.8
     assert found.verdict.grade == "better"
-    assert len(found.chosen) == 5
+    assert len(found.chosen) == 20
     assert set(found.summary) == set(found.rivals[RIDGE])
     difference = found.folds["model"]["accuracy"] - found.folds[RIDGE]["accuracy"]
     assert found.differences[RIDGE]["mean"] == pytest.approx(difference.mean())
@@ -110,7 +113,7 @@ class TestGroups:
 
         monkeypatch.setattr(outer.SearchFold, "choice", spied)
         search = quick(preprocess="standardize")
-        nested_scores(search, X, y, groups=groups, n_repeats=1, rivals=False)
+        nested_scores(search, X, y, groups=groups, n_splits=5, n_repeats=1, rivals=False)
         assert len(seen) == 5
         assert sorted(np.concatenate(seen[:5])) == list(range(60))
 
@@ -220,7 +223,7 @@ def test_progress_and_small_classes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_splits": 1}, "n_splits=1: a number from 2"),
+        ({"n_splits": 1}, "n_splits=1: 'auto' or a number from 2"),
         ({"n_repeats": 0}, "n_repeats=0: 'auto' or a number from 1"),
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
@@ -251,3 +254,31 @@ def test_perfect_folds_leave_room_for_doubt():
     assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
     assert found.differences["always the most frequent class"]["low"] < 0.45
     assert found.verdict.grade == "better"
+
+
+def test_many_groups_take_no_time_of_their_square():
+    rng, n = np.random.default_rng(0), 200_000
+    groups = np.arange(n) // 2
+    splits = [(np.arange(n), part) for part in np.array_split(np.arange(n), 5)]
+    rows = rng.random((n, 2))
+    start = time.perf_counter()
+    for truth in (groups % 2, rng.integers(0, 2, n)):  # one value in each group, and several
+        found = shuffled(truth, groups, splits, rng)
+        assert found.sum() == truth.sum() and np.any(found != truth)
+        units = Classes().as_units(truth, rows, groups)
+    assert units.name == "samples"
+    units = Classes().as_units(groups % 2, rows, groups)
+    assert time.perf_counter() - start < 3  # a loop over groups takes minutes
+    np.testing.assert_allclose(units.rows[:10], rows[:20].reshape(10, 2, 2).mean(axis=1))
+
+
+def test_few_samples_get_more_folds():
+    for n, folds in ((50, 20), (80, 10), (120, 5)):
+        y = np.arange(n) % 2
+        X = np.random.default_rng(0).standard_normal((n, 4)) + y[:, None]
+        found = nested_scores(LogisticRegression(), X, y, rivals=False)
+        assert (found.n_splits, found.n_repeats) == (folds, 1 if folds == 20 else 2)
+        assert np.isfinite(found.folds["model"]["balanced_accuracy"]).all()
+    assert nested_scores(LogisticRegression(), X[:50], y[:50], rivals=False, n_splits=4).n_repeats == 2
+    with pytest.raises(ValueError, match="n_splits='many': 'auto' or a number from 2"):
+        nested_scores(LogisticRegression(), X, y, n_splits="many")

@@ -137,7 +137,7 @@ class TestExternal:
         score = found.summary["balanced_accuracy"]
         assert score["mean"] == pytest.approx(expected)
         assert score["low"] < expected < score["high"]
-        # The bootstrap's interval is about the normal one.
+        # The interval is about the normal one.
         parts = [right[:60], right[60:]]
         error = np.sqrt(sum(part.var() / len(part) for part in parts)) / 2
         assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.15)
@@ -205,3 +205,15 @@ def test_a_final_evaluation_does_not_say_what_to_choose_again():
     assert any("class_weight" in line for line in usual)
     assert len(final) == 1
     assert final[0].startswith("More samples")
+
+
+@pytest.mark.parametrize("counts", [{"ill": 50, "well": 50}, {"ill": 80, "well": 20}])
+@pytest.mark.parametrize("options", [{}, {"n_folds": 5}])
+def test_advice_to_change_the_model_says_that_it_must_be_decided_before(counts, options):
+    found = verdict(0.05, 0.2, 0.001, counts=counts, **options)
+    assert found.grade == "not shown"
+    for key, text in zip(found.advice_keys, found.advice, strict=True):
+        if key in ("rank", "balance"):
+            assert "decide" in text and "before" in text
+        if key == "folds":
+            assert "whatever it is" in text

@@ -273,7 +273,7 @@ class Choice:
         min=2,
         metavar="N",
         help="Number of folds of every cross-validation.",
-        shown="5; 3 for large tables",
+        shown="5; 3 for large tables; more outer folds below 100 samples",
     )
 
 

@@ -227,13 +227,12 @@ class SMFSurvival(SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _checked_y(self, y: Any, X: Any) -> CheckedY:
-        return check_survival(y, X, type(self).__name__, getattr(self, "_coded_as_r", False))
+        """Read y as that of the fit: with its column of events, and its coding of them."""
+        coded_as_r, column = getattr(self, "_coded_as_r", False), getattr(self, "_event_column", None)
+        return check_survival(y, X, type(self).__name__, coded_as_r, column)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        self._coded_as_r = False
-        given = self._checked_y(y, X).among(kept).of_some()
-        # New samples use the same coding; in a few of them only one of the codes may occur.
-        self._coded_as_r = given.coded_as_r
+        given = check_survival(y, X, type(self).__name__).among(kept).of_some()
         if weight is None:
             counted = np.ones(len(given.values))
         else:
@@ -242,6 +241,8 @@ class SMFSurvival(SupervisedFactorization):
             counted = counted * given.known
         check_tells_something(given, counted)
         event, time = given.values[:, :2].T
+        # New samples are read in the same way; in a few of them only one of the codes may occur.
+        self._coded_as_r, self._event_column = given.coded_as_r, given.event_column
         self.n_labeled_ = len(given.labelled)
         self.n_events_ = int(given.labelled[:, 0].sum())
         names, strata = given.strata, strata_of(given.values)

@@ -16,7 +16,7 @@ from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import CheckedY
 from superfactor.losses import FlagsLoss, Loss
-from superfactor.outcomes.base import FEWEST, Outcome, Split, Steps, Target, Units
+from superfactor.outcomes.base import FEWEST, FEWEST_SPLITS, Outcome, Split, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
 from superfactor.outcomes.flag_folds import even_folds, rarest_answers
 from superfactor.outcomes.metrics.metric import Metric
@@ -177,6 +177,9 @@ class Flags(Outcome):
 
     def stratum(self, target: Target, k: int) -> str:
         return f"value {k % 2} of label {shown(target.names[k // 2])}"
+
+    def n_splits(self, n: int) -> int:
+        return 10 if n < 100 else FEWEST_SPLITS
 
     def splits(self, truth: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
         for attempt in range(_ATTEMPTS):

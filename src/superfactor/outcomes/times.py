@@ -154,6 +154,20 @@ class Times(Outcome):
     def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return check_survival(y, X, name)
 
+    def read_as(self, model: Any, y: Any, X: Any, name: str) -> CheckedY:
+        model = getattr(model, "best_estimator_", model)
+        fitted = model[-1] if isinstance(model, Pipeline) else model
+        learned = getattr(fitted, "_coded_as_r", False), getattr(fitted, "_event_column", None)
+        return check_survival(y, X, name, *learned)
+
+    def as_given(self, values: Any) -> Any:
+        """Return the columns under their names, since the order of columns can differ between models."""
+        names = ("event", "time", "stratum")[: values.shape[1]]
+        found = np.empty(len(values), dtype=[(name, float) for name in names])
+        for name, column in zip(names, values.T, strict=True):
+            found[name] = column
+        return found
+
     def coded(self, given: CheckedY) -> tuple[Any, Any]:
         return FollowUp.of(given.labelled).names, given.labelled
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
+from superfactor.cli.output.option_names import ADVICE
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.descriptions import Description, description_of
@@ -136,12 +137,13 @@ def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
             samples.named(y),
             groups=groups,
             covariate_names=tuple(samples.encoding),
-            n_splits=settings.cv or default_folds(samples.design),
+            n_splits=settings.cv or (FEW_FOLDS if _is_large(samples.design) else "auto"),
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,
             progress=progress,
         )
+    found = replace(found, verdict=found.verdict.advising(ADVICE))  # the page shows it too
     return found, found.verdict
 
 

@@ -6,6 +6,16 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+#: Advice of a verdict by its key, as options of the command line.
+ADVICE = {
+    "balance": "Equal weights of the classes, --balance, if you decide so before you look at scores.",
+    "rank": "Other features, or other numbers of factors such as --rank 2,4,8, only if you decided on them "
+    "before this result, or evaluate them on new samples (superfactor evaluate): the best of several "
+    "attempts on the same samples looks better than it is.",
+    "folds": "More folds, since so few leave a wide interval: --cv 5 --repeats 5. Report that result, "
+    "whatever it is.",
+    "groups": "Check for mixed-up labels, or for groups of related samples: --group.",
+}
 # Parameters whose option has another name.
 _CALLED = {"files": "TABLE", "blocks": "--block"}
 

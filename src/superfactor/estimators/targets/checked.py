@@ -29,6 +29,7 @@ class CheckedY:
     names: Any = None  # (κ,) names of the columns, if they have any
     strata: Any = None  # for survival times: the names of the strata, in order
     coded_as_r: bool = False  # for survival times: whether events are coded 1 and 2
+    event_column: Any = None  # for survival times: the name of the column of events, or its position
 
     def among(self, kept: Any) -> CheckedY:
         """Return y of the samples at positions `kept`; None is all of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -116,12 +117,11 @@ class TimePage(Page):
                     "at_risk": [int(np.sum(time[own] >= t)) for t in ticks],
                 }
             )
-        ratio = hazard_ratio(truth, risk)
         return {
             "curves": curves,
             "ticks": ticks,
             "p": log_rank(event, time, group, strata_of(truth)),
-            "ratio": [ratio.estimate, ratio.low, ratio.high, ratio.p],
+            "ratio": asdict(hazard_ratio(truth, risk)),
         }
 
 

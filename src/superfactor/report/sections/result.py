@@ -79,6 +79,7 @@ def nested_table(nested: Any) -> dict[str, Any]:
         if nested.differences
         else [],
         "compared": next((str(d["metric"]) for d in nested.differences.values()), ""),
+        "calibrated": any(name.startswith("calibration") for name in nested.summary),
         "splits": getattr(nested, "n_splits", None),
         "repeats": getattr(nested, "n_repeats", None),
     }

@@ -31,11 +31,14 @@ class NestedScores:
     folds : dict
         Method → metric → (n_repeats, n_splits); the model itself is "model".
     repeats : dict
-        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration.
+        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration, and
+        the calibration in the large (the intercept for slope 1).
     summary : dict
-        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples.
+        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples (Nadeau
+        and Bengio), in a form that ends within the range of the metric. Those of accuracies contain Wilson's
+        interval too. NaN where folds do not differ.
     rivals : dict
-        Baseline → the same.
+        Baseline → the same. The prediction that ignores the features has no intervals.
     differences : dict
         Baseline → metric (the headline), mean, low, high of the model's score less the baseline's.
     predictions : array of shape (n, k)
@@ -50,6 +53,10 @@ class NestedScores:
         Shuffled labels, or None.
     verdict : Verdict
         The conclusion in words.
+    inner_splits : int or None
+        Folds that chose in each outer training part; None where the model chooses by itself.
+    seed : int
+        Of the folds.
 
     Examples
     --------
@@ -65,7 +72,7 @@ class NestedScores:
     >>> scores.predictions.shape
     (150, 3)
     >>> {name: round(value, 2) for name, value in scores.summary["accuracy"].items()}
-    {'mean': 0.97, 'low': 0.93, 'high': 1.0}
+    {'mean': 0.97, 'low': 0.93, 'high': 0.99}
     """
 
     procedure: dict[str, Any]
@@ -86,6 +93,8 @@ class NestedScores:
     chosen: tuple[dict[str, Any], ...]
     permutation: PermutationTest | None
     verdict: Verdict
+    inner_splits: int | None = None
+    seed: int | None = None
 
     def __str__(self) -> str:
         return str(self.verdict)
@@ -102,6 +111,8 @@ class NestedScores:
             "outcome": self.outcome,
             "n_splits": self.n_splits,
             "n_repeats": self.n_repeats,
+            "inner_splits": self.inner_splits,
+            "seed": self.seed,
             "headline": self.headline,
             "summary": self.summary,
             "rivals": self.rivals,

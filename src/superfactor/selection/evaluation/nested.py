@@ -22,8 +22,10 @@ from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.classifier import SMFClassifierCV
 
-# Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
-REPEATS = ((1000, 2),)
+# Up to this number of samples the folds are drawn twice: few samples need it most, and cost least.
+TWICE = 1000
+# From this number of folds on, other draws change little.
+MANY_SPLITS = 20
 
 P = ParamSpec("P")
 
@@ -59,7 +61,7 @@ def nested_scores(
     covariates: Any = None,
     groups: Any = None,
     covariate_names: Sequence[str] = (),
-    n_splits: int = 5,
+    n_splits: int | str = "auto",
     n_repeats: int | str = "auto",
     rivals: bool = True,
     permutations: int = 0,
@@ -87,10 +89,12 @@ def nested_scores(
         Samples of one group, repeated measures of one patient, never lie on both sides of a fold.
     covariate_names : sequence of str, optional
         What the verdict calls the covariates; default the names of their columns.
-    n_splits : int, default=5
-        Outer folds; fewer where the rarest class, or the event, has fewer samples (or groups).
+    n_splits : int or "auto", default="auto"
+        Outer folds; fewer where the rarest class, or the event, has fewer samples (or groups). "auto" is 5.
+        For classes it is 20 up to 60 samples and 10 below 100, for several yes/no labels 10 below 100: models
+        of four fifths of so few samples would be clearly worse than that of all.
     n_repeats : int or "auto", default="auto"
-        How often the folds are drawn. "auto" is 2 up to 1,000 samples, 1 beyond.
+        How often the folds are drawn. "auto" is 2 up to 1,000 samples with fewer than 20 folds, otherwise 1.
     rivals : bool, default=True
         Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
         there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
@@ -129,8 +133,10 @@ def nested_scores(
         work.check_shuffled()
     truth, own_groups = work.truth, work.own_groups
     outcome.check_sizes(work.target, own_groups)
-    n_splits = min(n_splits, *outcome.sizes(truth, own_groups))
-    repeats = _repeats(len(truth)) if n_repeats == "auto" else int(n_repeats)
+    n_splits = outcome.n_splits(len(truth)) if n_splits == "auto" else n_splits
+    n_splits = min(int(n_splits), *outcome.sizes(truth, own_groups))
+    few = len(truth) <= TWICE and n_splits < MANY_SPLITS
+    repeats = (2 if few else 1) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
@@ -148,10 +154,6 @@ def nested_scores(
     return concluded(procedure_of(search), work, table, chosen, permutation, names)
 
 
-def _repeats(n: int) -> int:
-    return next((repeats for most, repeats in REPEATS if n <= most), 1)
-
-
 def _check_model(search: Any, y: Any) -> Outcome:
     """The kind of what is evaluated; a TypeError for what cannot be."""
     kind = type(search).__name__
@@ -167,9 +169,9 @@ def _check_model(search: Any, y: Any) -> Outcome:
     return outcome
 
 
-def _check_numbers(n_splits: int, n_repeats: Any, permutations: int) -> None:
-    if n_splits < 2:
-        raise ValueError(f"n_splits={n_splits}: a number from 2 is required")
+def _check_numbers(n_splits: Any, n_repeats: Any, permutations: int) -> None:
+    if n_splits != "auto" and (isinstance(n_splits, str) or n_splits < 2):
+        raise ValueError(f"n_splits={n_splits!r}: 'auto' or a number from 2 is required")
     if n_repeats != "auto" and (isinstance(n_repeats, str) or n_repeats < 1):
         raise ValueError(f"n_repeats={n_repeats!r}: 'auto' or a number from 1 is required")
     if permutations < 0:

@@ -166,9 +166,8 @@ class ChosenModel:
         By the `scoring` of the search; where that is None, by its own: accuracy, R² or concordance.
         """
         chosen = self._chosen(X)
-        unlabeled = getattr(self, "unlabeled", None)
         outcome = outcome_of(self)
-        given = outcome.read(as_numpy(y), X, type(self).__name__, unlabeled).of_some()
+        given = outcome.read_as(self, as_numpy(y), X, type(self).__name__).of_some()
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
             X, covariates, sample_weight = (
@@ -178,6 +177,8 @@ class ChosenModel:
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if covariates is not None:
             chosen = _WithCovariates(chosen, covariates, outcome)
+        elif self.scoring is None:
+            y = outcome.as_given(y)
         if self.scoring is None:
             return float(chosen.score(X, y, **weight))
         return float(self.scorer_(chosen, X, y, **weight))
