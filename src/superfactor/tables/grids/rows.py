@@ -21,8 +21,10 @@ from superfactor.tables.grids.cells import (
     MISSING,
     ROW_NAMES,
     THOUSANDS,
+    from_spreadsheet,
     is_number,
     kept_as_text,
+    stripped,
     unique,
 )
 from superfactor.tables.grids.grid import Grid
@@ -94,7 +96,7 @@ class Rows:
             raise FileError(
                 f"{self.path}: empty, or no header on its first {self.unit}; names of columns are required"
             )
-        self.names = [cell.strip() for cell in cells]
+        self.names = [from_spreadsheet(cell.strip()) for cell in cells]
 
     def add(self, cells: list[str], where: int) -> None:
         """Add the row at the place `where`."""
@@ -169,11 +171,10 @@ class Rows:
                 f"{len(self.names)} columns; put a cell with a delimiter in quotation marks"
             )
         self._where.append(where)
-        if self._asked and cells[0].strip() in self._asked:
+        if self._asked and stripped(cells[0]) in self._asked:
             self._keep(list(cells))
         for position, column in self._texts.items():
-            cell = cells[position].strip()
-            column.append(None if cell in MISSING else cell)
+            column.append(stripped(cells[position]))
             cells[position] = "nan"
         try:
             self._numbers.append(self._row_of_numbers(cells))
