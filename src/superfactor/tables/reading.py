@@ -14,6 +14,7 @@ from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns import missing as missing_values
 from superfactor.tables.columns.checks import about_copies, about_identifiers, about_intensities
+from superfactor.tables.columns.codes import about_codes
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
@@ -58,6 +59,7 @@ def read_study(
     layout: str | None = None,
     sheet: str | None = None,
     layer: str | None = None,
+    missing: str | float | Sequence[str | float] = (),
     unlabeled: str | None = None,
     min_class: int = 0,
     log2: bool = False,
@@ -103,6 +105,9 @@ def read_study(
         What the rows of a table are.
     sheet, layer : str, optional
         The sheet of Excel files, and the layer of ``.h5ad`` files.
+    missing : number, str or sequence of these, optional
+        Numbers or words that mean a missing value, in addition to empty cells and NA: -999, "not done". In
+        features, covariates, confounders and outcomes.
     unlabeled : str, optional
         A value that means "no label", in addition to empty cells.
     min_class : int, default=0
@@ -152,7 +157,7 @@ def read_study(
     >>> search.predict(new.design).shape == study.y.shape
     True
     """
-    source = sources_of(files, blocks, phenotype, layout, sheet, layer)
+    source = sources_of(files, blocks, phenotype, layout, sheet, layer, missing)
     named = (_named(target), id, _named(covariates), _named(drop), group, _named(adjust))
     roles = Columns(*named, time, event, exposure)
     wishes = Wishes(log2, impute, unlabeled, min_class, task, event_word)
@@ -196,6 +201,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     )
     encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates)
     levels = confounders_of.learn_levels(combined.label, frame, roles.adjust)
+    codes = about_codes((features, values), _numeric(frame, encoding), (columns.names, kind.as_numbers(y)))
     why = "imputed" if gaps is not None else "adjusted"
     if gaps is not None or levels:
         values = as_dense(combined.path, values, why)
@@ -205,6 +211,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     )
     notes = [*combined.notes, *chosen]
     notes += [made_dense(values, why)] if sparse and not sp.issparse(values) else []
+    notes += codes
     notes += labels.notes_on_rare(few, wishes.min_class)
     notes += kinds.notes_on_missing(outcome, y, wishes.unlabeled)
     notes += [*covariates_of.notes(encoding), *new_notes, *missing_values.notes(gaps, len(y))]
@@ -231,6 +238,12 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
         wishes=wishes,
         **_known(source, combined, frame, encoding, levels),
     )
+
+
+def _numeric(frame: pd.DataFrame, encoding: Encoding) -> tuple[list[str], Any]:
+    """Names and values (n, q) of the covariates that are numbers."""
+    names = [name for name in encoding if name not in covariates_of.words(encoding)]
+    return names, frame[names].to_numpy(dtype=np.float64)
 
 
 def _known(
@@ -367,7 +380,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     ids, named = _sample_ids(frame, roles.id)
     own = [name for name in features if name in there]
     values, _ = features_of(combined, own, named, gaps=True)
-    notes = list(combined.notes)
+    notes = [*combined.notes, *about_codes((own, values), _numeric(frame, encoding))]
     if len(own) < len(features):
         values = among(features, own, as_dense(path, values, "imputed"))
         notes.append(note("block", f"no block {shortened(gone)}: its features are missing values"))

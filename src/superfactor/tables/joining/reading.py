@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from superfactor.tables.columns.codes import without_codes
 from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.joining.joining import join
 from superfactor.tables.joining.source import Combined, Progress, Sources, no_progress, with_defaults
@@ -27,16 +29,20 @@ def read(
 ) -> Combined:
     """Return the samples of all files."""
     text = [name for name in (*roles.outcome, roles.id, *words) if name is not None]
+
+    def opened(path: Path, source: Sources) -> TableFile:
+        return without_codes(source.open(path, text, progress), source.missing, text, roles.id)
+
     people = None
     if source.phenotype is not None:
         # The rows of a phenotype file are always samples.
         plain = replace(source, layout="samples", layer=None)
-        people = plain.open(source.phenotype, text, progress)
+        people = opened(source.phenotype, plain)
     tables = {}
     for name, path in source.tables:
-        tables[name] = source.open(path, text, progress)
+        tables[name] = opened(path, source)
         if people is not None and _has_samples_in_columns(source, tables[name], people.frame):
-            tables[name] = replace(source, layout="features").open(path, text, progress)
+            tables[name] = opened(path, replace(source, layout="features"))
     if len(tables) == 1:
         (table,) = tables.values()
         if people is None:
