@@ -1,4 +1,4 @@
-"""Names and labels that a spreadsheet would compute stay text in every written table, and read back unchanged."""
+"""Text that a spreadsheet would compute stays text in every written table, and reads back unchanged."""
 
 import csv
 

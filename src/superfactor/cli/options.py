@@ -66,7 +66,7 @@ class Files:
         shown="auto",
         parser=option_values.one_of("--layout", "auto", "samples", "features"),
     )
-    sheet: str | None = option(metavar="NAME", help="Sheet of an .xlsx file.", shown="the first")
+    sheet: str | None = option(metavar="NAME", help="Sheet of an .xlsx file.", shown="the only one")
     layer: str | None = option(metavar="NAME", help="Layer of an .h5ad file.", shown="X")
     missing: list[str] | None = option(
         metavar="VALUE,…",

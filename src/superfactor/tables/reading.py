@@ -20,7 +20,7 @@ from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, made_dense
 from superfactor.tables.expected import check_blocks, with_outcome
-from superfactor.tables.joining.reading import naming_sheet, read
+from superfactor.tables.joining.reading import read
 from superfactor.tables.joining.source import (
     Combined,
     Progress,
@@ -165,8 +165,7 @@ def read_study(
         return _read_like(record_of(like), source, roles, wishes, progress)
     kinds.check_asked(roles, task, event_word, min_class)
     combined = read(source, roles, progress)
-    with naming_sheet(combined.notes):
-        return _for_fitting(source, combined, wishes)
+    return _for_fitting(source, combined, wishes)
 
 
 def _named(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -199,8 +198,8 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     values, features, blocks, gaps = without_empty(
         combined.path, values, features, blocks, wishes.impute, ids
     )
-    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates)
-    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust)
+    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates, named)
+    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust, named)
     codes = about_codes((features, values), _numeric(frame, encoding), (columns.names, kind.as_numbers(y)))
     why = "imputed" if gaps is not None else "adjusted"
     if gaps is not None or levels:
@@ -336,23 +335,22 @@ def _read_like(
     # Read as text, even if all levels in this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
-    with naming_sheet(combined.notes):
-        check_blocks(source, combined, about)
-        if asked.id is None and combined.roles.id not in combined.frame.columns:
-            combined = _by_own_names(combined, about["id"])
-        where = source.phenotype or combined.path
-        if not asked.outcome:
-            return _in_columns_of(about, source, combined, wishes)
-        combined = with_outcome(combined, where, asked.outcome, about)
-        study = _in_columns_of(about, source, combined, wishes)
-        kind = kinds.KINDS[about.get("outcome", "classes")]
-        unlabeled = wishes.unlabeled or about.get("unlabeled")
-        event_word = wishes.event_word or about.get("event_word")
-        ids = None if study.roles.id is None else study.ids
-        columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
-        y = kind.read_new(columns, about)
-        notes = (*study.notes, *kind.notes_on_new(columns, y))
-        return replace(study, y=y, notes=notes, targets=asked.outcome)
+    check_blocks(source, combined, about)
+    if asked.id is None and combined.roles.id not in combined.frame.columns:
+        combined = _by_own_names(combined, about["id"])
+    where = source.phenotype or combined.path
+    if not asked.outcome:
+        return _in_columns_of(about, source, combined, wishes)
+    combined = with_outcome(combined, where, asked.outcome, about)
+    study = _in_columns_of(about, source, combined, wishes)
+    kind = kinds.KINDS[about.get("outcome", "classes")]
+    unlabeled = wishes.unlabeled or about.get("unlabeled")
+    event_word = wishes.event_word or about.get("event_word")
+    ids = None if study.roles.id is None else study.ids
+    columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
+    y = kind.read_new(columns, about)
+    notes = (*study.notes, *kind.notes_on_new(columns, y))
+    return replace(study, y=y, notes=notes, targets=asked.outcome)
 
 
 def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined, wishes: Wishes) -> Study:

@@ -26,23 +26,16 @@ def two_spellings(labels: Iterable[Any]) -> str | None:
     return f"{', '.join(first)} and {last} differ only in case or blanks"
 
 
-def check_spelling(labels: Any) -> None:
-    """Raise a ValueError if two of the labels (n,), a NumPy array, differ only in spelling."""
-    if labels.dtype.kind not in "OUT":
-        return
-    alike = two_spellings(labels.tolist())
-    if alike is not None:
-        raise ValueError(
-            f"y: {alike}; use one spelling if they are one class, as in "
-            "[label.strip().lower() for label in y], or names that differ more if not"
-        )
-
-
 def label_warnings(classes: Any, times: Any) -> list[Warning]:
     """Return UserWarnings about classes (k,) with these numbers of samples (k,).
 
-    They are about −1 among classes that are otherwise non-negative, and classes that look like counts.
+    They are about classes that differ only in spelling, about −1 among classes that are otherwise
+    non-negative, and about classes that look like counts.
     """
+    alike = two_spellings(classes.tolist())
+    if alike is not None:
+        said = f"y: {alike} and are fitted as different classes; if they are one, use one spelling, as in "
+        return [UserWarning(f"{said}[label.strip().lower() for label in y]")]
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return []
     if looks_like_counts(np.repeat(classes, np.round(times).astype(int))):

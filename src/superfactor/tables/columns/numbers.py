@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.tables.grids.cells import MISSING, is_number
+from superfactor.tables.grids.cells import DECIMAL_COMMA, MISSING, is_number
 from superfactor.tables.notes import Note, Part, Setting, TableError, note, shortened
 
 if TYPE_CHECKING:
@@ -87,6 +87,44 @@ def words(column: pd.Series[Any]) -> list[str | None]:
     return [None if cell in MISSING else cell for cell in cells]
 
 
+def refuse_stray_text(path: Any, table: pd.DataFrame, name: str, ids: Any = None, codes: int = 10) -> None:
+    """Raise an error for a column of measurements in which some cells are text, such as "ca. 50".
+
+    Up to `codes` different numbers may be codes among words. Of measurements, the text is rare or has digits.
+    """
+    cells = [None if cell is None or cell in MISSING else str(cell) for cell in table[name].tolist()]
+    given = [cell for cell in cells if cell is not None]
+    points = with_points(given)
+    stray = [cell for cell, text in zip(given, points, strict=True) if not is_number(str(text))]
+    if not stray or len({*given} - {*stray}) <= codes:
+        return
+    if 20 * len(stray) <= len(given) or all(any(map(str.isdigit, cell)) for cell in stray):
+        raise _stray(path, table, name, cells, stray, ids)
+
+
+def with_points(cells: Sequence[str | None]) -> list[str | None]:
+    """Replace decimal commas by points, unless any cell contains a point."""
+    given = [cell for cell in cells if cell is not None]
+    if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
+        return list(cells)
+    return [None if cell is None else cell.replace(",", ".") for cell in cells]
+
+
+def _stray(
+    path: Any, table: pd.DataFrame, name: str, cells: Sequence[Any], stray: Sequence[str], ids: Any
+) -> TableError:
+    """Return the error for text among numbers."""
+    where = f"{place(table, cells.index(stray[0]), ids)}, column {name!r}"
+    return TableError(
+        f"{path}: {stray[0]!r} is not a number, at {where}{_more(len(stray))}; "
+        "use a number or an empty cell (",
+        Setting("missing", stray[0]),
+        " makes it one), or leave the column out",
+        kind="cells",
+        column=name,
+    )
+
+
 def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:
     """Raise an error for text: a single word among numbers, or a column of words."""
     for name in names:
@@ -94,13 +132,7 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
         given = [cell for cell in cells if cell is not None]
         stray = [cell for cell in given if not is_number(cell)]
         if stray and 2 * len(stray) <= len(given):
-            raise TableError(
-                f"{path}: {stray[0]!r} is not a number, at "
-                f"{place(table, cells.index(stray[0]), ids)}, column {name!r}{_more(len(stray))}; "
-                "use a number or an empty cell, or leave the column out",
-                kind="cells",
-                column=name,
-            )
+            raise _stray(path, table, name, cells, stray, ids)
     roles = (Setting("id"), ", ", Setting("covariates"), " or ", Setting("adjust"))
     raise TableError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with ",

@@ -77,7 +77,7 @@ def read_lines(
     limit = csv.field_size_limit(_CELL_LIMIT)
     try:
         # A quoted header can span several lines.
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(_without_nul(path, lines, before), delimiter=delimiter, strict=True)
         rows.header(next(reader, []))
         for cells in reader:
             if cells:  # blank lines are ignored
@@ -91,6 +91,16 @@ def read_lines(
     finally:
         csv.field_size_limit(limit)
     return rows.grid()
+
+
+def _without_nul(path: Path, lines: Iterable[str], before: int) -> Iterator[str]:
+    """Yield the lines; raise an error for a NUL character, which text never has."""
+    for number, line in enumerate(lines, start=before + 1):
+        if "\0" in line:
+            at = line.index("\0")
+            shown = line[max(0, at - 10) : at + 10].strip()
+            raise FileError(f"{path}: line {number} has a NUL character, at {shown!r}; remove it")
+        yield line
 
 
 Result = TypeVar("Result")

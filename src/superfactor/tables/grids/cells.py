@@ -77,6 +77,10 @@ def kept_as_text(names: Sequence[str], text: Collection[str]) -> set[str]:
 
 def unique(path: Path, names: list[str], text: Collection[str] = (), what: str = "columns") -> list[str]:
     """Return the names; repeated ones are numbered, because several probes of a gene are common."""
+    for position, name in enumerate(names, start=1):
+        if "\0" in name:
+            one = what.removesuffix("s")
+            raise FileError(f"{path}: the name of {one} {position}, {name!r}, has a NUL character; remove it")
     taken = set(names)
     if len(taken) == len(names) and all(names):
         return names

@@ -37,7 +37,7 @@ class Sources:
     blocks : further tables of the same samples, by name
     phenotype : a table with labels and other data of the samples, or None
     layout : the rows of tables and blocks, "samples" or "features"; None detects it
-    sheet : the sheet of workbooks, or None for the first
+    sheet : the sheet of workbooks; None if each has only one
     layer : the layer of AnnData, or None for X
     missing : numbers or words that mean a missing value, in addition to empty cells and NA
     """
