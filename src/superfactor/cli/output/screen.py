@@ -126,10 +126,14 @@ class Screen:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Measure the time of a step, and turn its warnings into notes."""
+        from superfactor.estimators.targets.spelling import LabelWarning
+
         begin = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
+            # Reported with options when the table was read.
+            warnings.simplefilter("ignore", LabelWarning)
             # Columns were matched by name before they became an array.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             # Reported with names when the table was read.
