@@ -47,10 +47,51 @@ def test_text_among_numbers_names_the_cell(column, more, ending, fit):
     line = refused(*fit(data, *more, ending=ending))
     where = "line" if ending == "csv" else "row"
     assert f"'ca. 50' is not a number, at sample P007 ({where} 9), column {column!r}" in line
-    assert "--missing 'ca. 50' makes it one" in line
+    assert "--missing 'ca. 50' makes them empty" in line
     done = superfactor(*fit(data, *more, "--missing", "ca. 50", ending=ending), "--json")
     if column != "days":  # times and classes of so few samples have troubles of their own
         assert done.code == 0, done
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "said"),
+    [
+        ("age", [f"{i} y" for i in range(20, 60)], "'20 y' is not a number, at sample P000 (line 2)"),
+        ("age", [f"19{i}-03-04" for i in range(20, 60)], "covariate 'age' holds dates, such as '1920-03-04'"),
+        ("age", ["90+", *range(20, 59)], "use numbers, or leave the column out"),
+        (
+            "gene3",
+            [f"5,{i}" for i in range(20, 60)],
+            "use numbers with a decimal point and without separators",
+        ),
+        ("gene3", [f"{i} mg/l" for i in range(20, 60)], "'20 mg/l' is not a number"),
+        ("gene3", ["n.a.", "-", "n.a.", "nd", *range(36)], "(--missing n.a.,-,nd makes them empty)"),
+        (
+            "status",
+            [f"2024-01-{1 + i % 20:02}" for i in range(40)],
+            "'status' holds dates, such as '2024-01-01'",
+        ),
+    ],
+)
+def test_units_dates_and_numbers_in_other_forms(column, cells, said, fit):
+    data = people().assign(**{column: cells})
+    assert said in refused(*fit(data, *ROLES, "--covariates", "age", "--drop", "days,dead"))
+
+
+def test_exports_of_spreadsheets(fit, tmp_path):
+    """Empty rows and columns at the end, and the line with the delimiter, are no data."""
+    words = fit(people(), *ROLES, "--covariates", "age", "--drop", "days,dead", "--json")
+    path = tmp_path / "t.csv"
+    lines = path.read_text().splitlines()
+    expected = superfactor(*words).json
+    path.write_text("\n".join([*(f"{line},,," for line in lines), "," * (lines[0].count(",") + 3)]))
+    assert superfactor(*words).json["table"] == expected["table"]
+    path.write_text("sep=;\n" + "\n".join(lines).replace(",", ";"))
+    assert superfactor(*words).json["table"] == expected["table"]
+    path.write_text("\n".join(f"{line}," for line in lines) + "x")
+    assert f"column {lines[0].count(',') + 2} has no name in the header" in refused(*words)
+    path.write_text("# made by hand\n" + "\n".join(lines))
+    assert "the first line is '# made by hand', but line 2 has" in refused(*words)
 
 
 def test_codes_among_words_are_categories(fit):

@@ -46,7 +46,7 @@ def test_a_table_becomes_a_study(read):
         (
             lambda d: d.assign(gene3=["?", "1,5", *d["gene3"][2:]]),
             "cells",
-            "'?' is not a number, at sample P000 (line 2), column 'gene3' (and 1 more such cells)",
+            "'?' is not a number, at sample P000 (line 2), column 'gene3' (and 1 more such cell)",
         ),
         (
             lambda d: d.assign(gene3=["-inf", *d["gene3"][1:]]),

@@ -23,6 +23,8 @@ def option(setting: Any, called: Mapping[str, str] | None = None) -> str:
         return name
     if isinstance(setting.value, dict):
         return " ".join(f"{name} {key}={value}" for key, value in setting.value.items())
+    if isinstance(setting.value, list):
+        return f"{name} {shlex.quote(','.join(map(str, setting.value)))}"
     value = str(setting.value)
     if setting.name in _LISTS and "," in value:  # otherwise it would be two names
         value = f'"{value}"'

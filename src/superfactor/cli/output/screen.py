@@ -138,7 +138,7 @@ class Screen:
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
-            warnings.filterwarnings("ignore", "X: .* of the values are missing")
+            warnings.filterwarnings("ignore", "X: .* values are missing")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:
