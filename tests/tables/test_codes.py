@@ -173,3 +173,12 @@ def test_the_command_line_shows_its_option_and_remembers_it(tmp_path):
     assert any("1.8 % of the values are missing" in line or "2.1 % of" in line for line in said)
     new = superfactor("predict", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "p.csv", "--json")
     assert json.loads(new.out)["missing"]["share"] == pytest.approx(10 / 80 / 6)
+
+
+def test_words_among_decimal_commas(tmp_path):
+    data = clinical()[["g0", "g1", "score"]].astype(object)
+    data.loc[[2, 5], "g1"] = "n.a."
+    data.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False)
+    study = read_study(tmp_path / "t.csv", target="score", task="regression", missing=["n.a.", -999])
+    expected = pd.to_numeric(data["g1"], errors="coerce")
+    np.testing.assert_allclose(study.X[:, 1], expected)

@@ -241,7 +241,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
 
 def _numeric(frame: pd.DataFrame, encoding: Encoding) -> tuple[list[str], Any]:
     """Names and values (n, q) of the covariates that are numbers."""
-    names = [name for name in encoding if name not in covariates_of.words(encoding)]
+    names = [name for name in encoding if frame[name].dtype.kind == "f"]
     return names, frame[names].to_numpy(dtype=np.float64)
 
 

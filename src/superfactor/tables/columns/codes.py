@@ -191,8 +191,11 @@ def without_codes(
         return table
     codes = [float(word) for word in missing if is_number(word)]
     names = {id, ROW_NAMES, CUMIDA[0]}
-    columns, texts, numeric, blocks = table.frame, {}, [], []
-    for name, kind in columns.dtypes.items():
+    columns = table.frame
+    texts: dict[str, Any] = {}
+    numeric: list[str] = []
+    blocks: list[tuple[str, Any]] = []
+    for name, kind in zip(map(str, columns), columns.dtypes, strict=True):
         if kind.kind != "O":
             numeric.append(name)
             continue

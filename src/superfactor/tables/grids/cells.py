@@ -101,10 +101,10 @@ def unique(path: Path, names: list[str], text: Collection[str] = (), what: str =
         result.append(f"{name}.{seen[name]}")
         taken.add(result[-1])
     new = [name for name, old in zip(result, names, strict=True) if name != old]
-    one = len(new) == 1
-    line = f"1 {what.removesuffix('s')} has" if one else f"{len(new)} {what} have"
+    single = len(new) == 1
+    line = f"1 {what.removesuffix('s')} has" if single else f"{len(new)} {what} have"
     warnings.warn(
-        f"{path}: {line} the name of another and {'is' if one else 'are'} numbered ({some(new)})",
+        f"{path}: {line} the name of another and {'is' if single else 'are'} numbered ({some(new)})",
         UserWarning,
         stacklevel=2,
     )

@@ -188,7 +188,10 @@ class Rows:
         if self._asked and stripped(cells[0]) in self._asked:
             self._keep(list(cells))
         for position, column in self._texts.items():
-            column.append(stripped(cells[position]))
+            cell = stripped(cells[position])
+            if cell is not None and self._comma_at is not None and position in self._words:
+                cell = cell.replace(",", ".") if self._is_number(cell) else cell
+            column.append(cell)
             cells[position] = "nan"
         try:
             self._numbers.append(self._row_of_numbers(cells))
