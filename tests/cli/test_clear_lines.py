@@ -65,7 +65,7 @@ def test_text_among_numbers_names_the_cell(column, more, ending, fit):
             "use numbers with a decimal point and without separators",
         ),
         ("gene3", [f"{i} mg/l" for i in range(20, 60)], "'20 mg/l' is not a number"),
-        ("gene3", ["n.a.", "-", "n.a.", "nd", *range(36)], "(--missing n.a.,-,nd makes them empty)"),
+        ("gene3", ["n.a.", "-", "n.a.", "n.d.", *range(36)], "(--missing n.a.,-,n.d. makes them empty)"),
         (
             "status",
             [f"2024-01-{1 + i % 20:02}" for i in range(40)],
