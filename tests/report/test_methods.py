@@ -119,8 +119,9 @@ def test_logarithms_come_first_and_covariates_have_the_names_of_their_columns():
     X, y = table(60, 20, 2)
     people = pd.DataFrame({"age": np.arange(60.0), "site": np.resize(["Boston", "Kyoto", "Lyon"], 60)})
     model = SMFClassifier(1).fit(X, y, covariates=people)
-    notes = ["Feature values below 1 were set to 1, then log2 was taken."]
-    text = in_words(replace(gather(model, X, y, covariates=people), notes=notes))
+    changes, notes = ("Values were counted, then log2 was taken.",), ("Feature 7 is odd.",)
+    text = in_words(replace(gather(model, X, y, covariates=people), changes=changes, notes=notes))
+    assert "odd" not in text
     assert "with age and site as covariates" in text
     assert text.index("log2 was taken") < text.index("Features were")
 

@@ -225,8 +225,7 @@ class SupervisedFactorization(
         # In float32 this is usual, and the statement of the certificate mentions it.
         double = eps(solution.factors.components) < 1e-10
         if double and self.certificate_ is not None and self.certificate_.lost_to_rounding:
-            reason = self.certificate_.statement.split(". ")[0].rstrip(".")
-            found.append(UserWarning(f"{name}: {reason}"))
+            found.append(UserWarning(f"{name}: {self.certificate_.statement}"))
         if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
             model_named(self.model), solution.factors
         ):

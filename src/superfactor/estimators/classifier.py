@@ -55,7 +55,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Columns of X that enter the classifier directly and are not factorized. Names require a DataFrame,
         Parquet or Arrow.
     class_weight : None, "balanced" or dict, default=None
-        Factors of the loss by class; they do not change the reconstruction. Must be None for several labels.
+        Factors of the loss by class; they do not change the reconstruction. A class of weight 0 is left out
+        of the loss and never predicted; two classes need a weight above 0. Must be None for several labels.
     constraint : ConvexSet, default=None
         A convex set Θ from `superfactor.constraints`. It constrains the lifted variables (A, B, γ), with
         B = codes @ components, and not the factors. The only exception is ``NonNegative()`` with

@@ -139,6 +139,11 @@ class Classes(Outcome):
         return clone(search).set_params(class_weight=weights)
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weights = getattr(model, "class_weight", None)
+        left_out = [c for c, w in weights.items() if w == 0] if isinstance(weights, dict) else []
+        if left_out:  # their probability is 0 by choice, so their likelihood shows nothing
+            weight = np.ones(len(y)) if sample_weight is None else sample_weight
+            sample_weight = np.where(np.isin(y, left_out), 0.0, weight)
         return absent_classes.log_likelihood(model, X, y, sample_weight)
 
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:

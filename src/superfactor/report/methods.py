@@ -66,8 +66,7 @@ def _preprocessing(facts: Facts) -> str:
             f"In the training samples {facts.filled.train}{new} were missing; they were imputed with "
             f"{facts.filled.how}.",
         )
-    # Changes of the table come before imputation and scaling.
-    return " ".join([*(note for note in facts.notes if note.startswith("Feature")), *parts])
+    return " ".join([*facts.changes, *parts])
 
 
 def _model(facts: Facts) -> str:

@@ -42,6 +42,7 @@ def write_report(
     target: str | None = None,
     ids: Sequence[Any] | None = None,
     command: str | None = None,
+    changes: Iterable[str] = (),
     notes: Iterable[str] = (),
 ) -> Path:
     """Write a page about a fitted model: one HTML file that loads nothing from the network.
@@ -108,6 +109,9 @@ def write_report(
         or numbers.
     command : str, optional
         The shell command that writes the page.
+    changes : sentences, optional
+        How X was made from the values of a table, such as by a logarithm. Shown with the notes and in the
+        methods paragraph.
     notes : lines of text, optional
         Shown on the first tab.
 
@@ -156,6 +160,7 @@ def write_report(
         title=label(title or (f"Supervised factors of {target}" if target else "Supervised factors")),
         target="" if target is None else label(target),
         command=command,
+        changes=tuple(label(change, LONGEST_NOTE) for change in changes),
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
     page = render(facts)

@@ -14,12 +14,13 @@ from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns import missing as missing_values
 from superfactor.tables.columns.checks import about_copies, about_identifiers, about_intensities
+from superfactor.tables.columns.codes import about_codes
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, made_dense
 from superfactor.tables.expected import check_blocks, with_outcome
-from superfactor.tables.joining.reading import naming_sheet, read
+from superfactor.tables.joining.reading import read
 from superfactor.tables.joining.source import (
     Combined,
     Progress,
@@ -58,6 +59,7 @@ def read_study(
     layout: str | None = None,
     sheet: str | None = None,
     layer: str | None = None,
+    missing: str | float | Sequence[str | float] = (),
     unlabeled: str | None = None,
     min_class: int = 0,
     log2: bool = False,
@@ -103,6 +105,9 @@ def read_study(
         What the rows of a table are.
     sheet, layer : str, optional
         The sheet of Excel files, and the layer of ``.h5ad`` files.
+    missing : number, str or sequence of these, optional
+        Numbers or words that mean a missing value, in addition to empty cells and NA: -999, "not done". In
+        features, covariates, confounders and outcomes.
     unlabeled : str, optional
         A value that means "no label", in addition to empty cells.
     min_class : int, default=0
@@ -152,7 +157,7 @@ def read_study(
     >>> search.predict(new.design).shape == study.y.shape
     True
     """
-    source = sources_of(files, blocks, phenotype, layout, sheet, layer)
+    source = sources_of(files, blocks, phenotype, layout, sheet, layer, missing)
     named = (_named(target), id, _named(covariates), _named(drop), group, _named(adjust))
     roles = Columns(*named, time, event, exposure)
     wishes = Wishes(log2, impute, unlabeled, min_class, task, event_word)
@@ -160,8 +165,7 @@ def read_study(
         return _read_like(record_of(like), source, roles, wishes, progress)
     kinds.check_asked(roles, task, event_word, min_class)
     combined = read(source, roles, progress)
-    with naming_sheet(combined.notes):
-        return _for_fitting(source, combined, wishes)
+    return _for_fitting(source, combined, wishes)
 
 
 def _named(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -194,8 +198,9 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     values, features, blocks, gaps = without_empty(
         combined.path, values, features, blocks, wishes.impute, ids
     )
-    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates)
-    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust)
+    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates, named)
+    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust, named)
+    codes = about_codes((features, values), _numeric(frame, encoding), (columns.names, kind.as_numbers(y)))
     why = "imputed" if gaps is not None else "adjusted"
     if gaps is not None or levels:
         values = as_dense(combined.path, values, why)
@@ -205,6 +210,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     )
     notes = [*combined.notes, *chosen]
     notes += [made_dense(values, why)] if sparse and not sp.issparse(values) else []
+    notes += codes
     notes += labels.notes_on_rare(few, wishes.min_class)
     notes += kinds.notes_on_missing(outcome, y, wishes.unlabeled)
     notes += [*covariates_of.notes(encoding), *new_notes, *missing_values.notes(gaps, len(y))]
@@ -231,6 +237,12 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
         wishes=wishes,
         **_known(source, combined, frame, encoding, levels),
     )
+
+
+def _numeric(frame: pd.DataFrame, encoding: Encoding) -> tuple[list[str], Any]:
+    """Names and values (n, q) of the covariates that are numbers."""
+    names = [name for name in encoding if frame[name].dtype.kind == "f"]
+    return names, frame[names].to_numpy(dtype=np.float64)
 
 
 def _known(
@@ -323,23 +335,22 @@ def _read_like(
     # Read as text, even if all levels in this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
-    with naming_sheet(combined.notes):
-        check_blocks(source, combined, about)
-        if asked.id is None and combined.roles.id not in combined.frame.columns:
-            combined = _by_own_names(combined, about["id"])
-        where = source.phenotype or combined.path
-        if not asked.outcome:
-            return _in_columns_of(about, source, combined, wishes)
-        combined = with_outcome(combined, where, asked.outcome, about)
-        study = _in_columns_of(about, source, combined, wishes)
-        kind = kinds.KINDS[about.get("outcome", "classes")]
-        unlabeled = wishes.unlabeled or about.get("unlabeled")
-        event_word = wishes.event_word or about.get("event_word")
-        ids = None if study.roles.id is None else study.ids
-        columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
-        y = kind.read_new(columns, about)
-        notes = (*study.notes, *kind.notes_on_new(columns, y))
-        return replace(study, y=y, notes=notes, targets=asked.outcome)
+    check_blocks(source, combined, about)
+    if asked.id is None and combined.roles.id not in combined.frame.columns:
+        combined = _by_own_names(combined, about["id"])
+    where = source.phenotype or combined.path
+    if not asked.outcome:
+        return _in_columns_of(about, source, combined, wishes)
+    combined = with_outcome(combined, where, asked.outcome, about)
+    study = _in_columns_of(about, source, combined, wishes)
+    kind = kinds.KINDS[about.get("outcome", "classes")]
+    unlabeled = wishes.unlabeled or about.get("unlabeled")
+    event_word = wishes.event_word or about.get("event_word")
+    ids = None if study.roles.id is None else study.ids
+    columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
+    y = kind.read_new(columns, about)
+    notes = (*study.notes, *kind.notes_on_new(columns, y))
+    return replace(study, y=y, notes=notes, targets=asked.outcome)
 
 
 def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined, wishes: Wishes) -> Study:
@@ -351,9 +362,8 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     absent = [name for name in features if name not in there]
     gone = [name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)]
     required = [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
-    if len(absent) == len(features) or about.get(
-        "sparse", False
-    ):  # nothing to complete from, or 0 is a value
+    # There is nothing to complete from, or an absent value means 0.
+    if len(absent) == len(features) or about.get("sparse", False):
         required = [*absent, *required]
     if required:
         raise TableError(
@@ -368,7 +378,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     ids, named = _sample_ids(frame, roles.id)
     own = [name for name in features if name in there]
     values, _ = features_of(combined, own, named, gaps=True)
-    notes = list(combined.notes)
+    notes = [*combined.notes, *about_codes((own, values), _numeric(frame, encoding))]
     if absent:
         values = among(features, own, as_dense(path, values, "imputed"))
     if gone:

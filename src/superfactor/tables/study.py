@@ -190,6 +190,7 @@ class Study:
             "layout": source.layout,
             "sheet": source.sheet,
             "layer": source.layer,
+            "missing": list(source.missing),
             "unlabeled": wishes.unlabeled,
             "rare": list(self.rare),
             "features": np.array(self.names),

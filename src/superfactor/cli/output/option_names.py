@@ -19,6 +19,9 @@ ADVICE = {
 # Parameters whose option has another name.
 _CALLED = {"files": "TABLE", "blocks": "--block"}
 
+# Options that take several columns, separated by commas.
+_LISTS = ("target", "covariates", "adjust", "drop")
+
 
 def option(setting: Any, called: Mapping[str, str] | None = None) -> str:
     """Return a `superfactor.tables.notes.Setting` as typed: ``--drop 'chip no'``, ``--block rna=a.csv``.
@@ -30,4 +33,9 @@ def option(setting: Any, called: Mapping[str, str] | None = None) -> str:
         return name
     if isinstance(setting.value, dict):
         return " ".join(f"{name} {key}={value}" for key, value in setting.value.items())
-    return f"{name} {shlex.quote(str(setting.value))}"
+    if isinstance(setting.value, list):
+        return f"{name} {shlex.quote(','.join(map(str, setting.value)))}"
+    value = str(setting.value)
+    if setting.name in _LISTS and "," in value:  # otherwise it would be two names
+        value = f'"{value}"'
+    return f"{name} {shlex.quote(value)}"

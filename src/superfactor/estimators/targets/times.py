@@ -90,6 +90,8 @@ def _strata(column: Any) -> tuple[Any, Any]:
 def check_tells_something(given: CheckedY, weight: Any) -> None:
     """Raise a ValueError if no two samples of positive weight (n,) can be compared."""
     truth = given.values[weight > 0]
+    if len(truth) < 2:
+        raise ValueError("y: one sample; survival times of at least 2 samples are required, to compare them")
     if not np.any(truth[:, 0]):
         n = len(given.values)
         raise ValueError(f"y: none of the {n} samples has an event; some are required")

@@ -54,13 +54,16 @@ function watchCopying() {
   }
 }
 
-// The rows that are not hidden, with plain minus signs for other programs.
+// The rows that are not hidden, with plain minus signs for other programs. An apostrophe precedes text that a
+// spreadsheet would compute; superfactor removes it when it reads the file.
 function csv(table) {
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const computed = /^'*([=@\t\r]|[+-](?!\s*[\d.,]*(e[+-]?\d+)?\s*%?\s*$)(?=.*[\p{L}\p{N}_(]))/isu;
+  const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const number = (text) => (/^[+−]?[\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
+  const text = (cell) => (computed.test(cell) ? `'${cell}` : cell);
   return [...table.rows]
     .filter((row) => !row.hidden)
-    .map((row) => [...row.cells].map((cell) => quoted(number(cell.textContent))).join(","))
+    .map((row) => [...row.cells].map((cell) => quoted(text(number(cell.textContent)))).join(","))
     .join("\n") + "\n";
 }
 

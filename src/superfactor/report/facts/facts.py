@@ -76,6 +76,7 @@ class Facts:
     target: str = ""
     axis: str = ""
     command: str | None = None
+    changes: tuple[str, ...] = ()  # of the table, before it became X
     notes: tuple[str, ...] = ()
 
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates

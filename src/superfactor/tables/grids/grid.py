@@ -54,7 +54,7 @@ def frame(
     names: list[str], block: Any, numeric: list[str], texts: dict[str, Any], where: Any, unit: str
 ) -> pd.DataFrame:
     """Return text columns and one block of numbers (n, len(numeric)) as a table with columns `names`."""
-    with needed_for("tables from files", "data"):
+    with needed_for("tables from files", "pandas"):
         import pandas as pd
 
     index = pd.Index(where, name=unit)
@@ -72,7 +72,7 @@ def about_samples(
     n: int, columns: Mapping[str, Any], text: Collection[str] = (), names: Any = None
 ) -> pd.DataFrame:
     """Return a table of n samples in the form of `read_table`."""
-    with needed_for("tables from files", "data"):
+    with needed_for("tables from files", "pandas"):
         import pandas as pd
 
     texts: dict[str, list[str | None]] = {}

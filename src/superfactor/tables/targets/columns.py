@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.tables.columns.numbers import place, without_point
-from superfactor.tables.grids.cells import DECIMAL_COMMA, is_number
+from superfactor.tables.columns.numbers import place, with_points, without_point
+from superfactor.tables.grids.cells import is_number
 from superfactor.tables.notes import TableError
 
 if TYPE_CHECKING:
@@ -84,14 +83,6 @@ def empty(columns: TargetColumns, name: str) -> TableError:
 def are_numbers(cells: list[str]) -> bool:
     """Whether all cells are finite numbers; decimal commas are allowed."""
     return bool(cells) and all(is_number(c) and math.isfinite(float(c)) for c in with_points(cells) if c)
-
-
-def with_points(cells: Sequence[str | None]) -> list[str | None]:
-    """Replace decimal commas by points, unless any cell contains a point."""
-    given = [cell for cell in cells if cell is not None]
-    if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
-        return list(cells)
-    return [None if cell is None else cell.replace(",", ".") for cell in cells]
 
 
 # --- y --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._words import listed
+from superfactor.tables.columns.numbers import refuse_dates, refuse_stray_text
 from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.roles import Columns
 from superfactor.tables.targets import flags, labels, measured, times
@@ -127,6 +128,8 @@ def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
     (name,) = columns.names
     cells = [cell for cell in columns.cells(name) if cell is not None]
     if not are_numbers(cells):
+        refuse_dates(columns.where(name), cells)
+        refuse_stray_text(columns.path, columns.frame, name, columns.ids, _MOST_NUMBERED)
         return "classes", []
     values = columns.numbers(name)
     values = values[~np.isnan(values)]

@@ -107,6 +107,10 @@ def notes_on_rare(few: Mapping[Any, int], min_class: int) -> list[Note]:
 def notes(columns: TargetColumns, y: Any) -> list[Note]:
     """Notes on classes that look like a missing label."""
     result = []
+    classes = np.unique(known(y))
+    if len(classes) > 2 and classes.dtype.kind == "i" and classes[0] == -1:
+        line = "-1 among the labels is taken as a class; if it marks samples without a label, "
+        result.append(note("no label", line, Setting("unlabeled", -1), " treats it as missing"))
     for label, count in Counter(map(str, known(y).tolist())).items():
         if label.strip().lower() in _NO_LABELS:
             line = (
