@@ -27,11 +27,11 @@ _NEAR = 0.2
 _NEIGHBOR = 5
 # Distances are computed between so many samples at most; beyond, only identical rows are found.
 MOST_SAMPLES = 20_000
-# Columns of a random projection that preserves distances to about 5 %, and the margin within which distances
+# Columns of a random projection, which preserves distances to 20 %, and the margin within which distances
 # are computed again from all columns.
-_SKETCH, _MARGIN = 256, 1.4
+_SKETCH, _MARGIN = 16, 1.6
 # Entries of a block in memory.
-_ENTRIES = 1 << 22
+_ENTRIES = 1 << 20
 # Pairs that are looked at again for each sample; more of them connect the same samples.
 _MOST_NEAR = 5
 # Rows, pairs of rows and columns for an estimate of how rare coincidences are.
@@ -41,8 +41,8 @@ _ROWS, _SHIFTS, _COLUMNS = 200, 5, 2000
 _TABLES, _DEPENDENCE = 100, 2
 # Names in a message.
 _SHOWN = 3
-#: A pattern of the warning about copies.
-COPIES = r"X: [\d,]+ (pairs of )?samples .*(identical|the same name)"
+#: A pattern of the sentence about copies.
+COPIES = r"[\d,]+ (pairs of )?samples .*(identical|the same name)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +91,13 @@ class Copies:
         else:
             what = f"{sum(map(len, members)):,} samples"
             what += f" in {len(members):,} groups" if len(members) > 1 else ""
-        how = {"name": "have the same name", "identical": "are identical", "near": "are nearly identical"}
-        verbs = [text for reason, text in how.items() if reason in self.reasons]
+        how = {"identical": "identical", "near": "nearly identical"}
+        alike = " or ".join(text for reason, text in how.items() if reason in self.reasons)
+        verbs = ["have the same name"] * ("name" in self.reasons) + [f"are {alike}"] * bool(alike)
         shown = "; ".join(_some(own, ids) for own in members[:_SHOWN])
         rest = len(members) - _SHOWN
         more = f"; and {rest:,} more {'pairs' if pairs else 'groups'}" if rest > 0 else ""
-        return f"{what} {' or '.join(verbs).replace('or are', 'or')} ({shown}{more})"
+        return f"{what} {' or '.join(verbs)} ({shown}{more})"
 
     def for_folds(self, sizes: Callable[[Any], Sequence[int]], n_folds: int) -> Any:
         """Return the groups (n,) that folds keep together; None if there are none or folds cannot.
@@ -268,7 +269,7 @@ def _are_rare(X: Any) -> tuple[bool, bool]:
     rng = np.random.default_rng(0)
     rows = rng.permutation(n)[:_ROWS]
     columns = np.arange(p) if p <= _COLUMNS else np.sort(rng.permutation(p)[:_COLUMNS])
-    some = _dense(X[rows][:, columns])
+    some = _dense(X[rows][:, columns] if sp.issparse(X) else X[np.ix_(rows, columns)])
     with np.errstate(invalid="ignore", over="ignore"):
         reach = _NEAR * np.sqrt(2) * np.nan_to_num(np.nanstd(np.where(np.isinf(some), 0, some), axis=0))
         same, near = np.ones((2, len(columns)))
@@ -286,95 +287,99 @@ def _are_rare(X: Any) -> tuple[bool, bool]:
 
 def _near(X: Any, others: Any) -> Any:
     """Return pairs (m, 2) of samples among `others` whose rows are nearly identical."""
-    mean, scale = _moments(X)
-    Y = _sketch(X, mean, scale, others)
-    limit = _limit(Y)
-    pairs = _close(Y, _MARGIN * limit)
-    pairs = others[pairs]
+    mean, scale, missing = _moments(X)
+    Y, limit = _sketch(X, mean, scale, others)
+    # Missing values are means in the projection, so that copies are farther from each other there.
+    pairs = others[_close(Y, np.sqrt(_MARGIN**2 + 60 * missing) * limit)]
     size = max(1, _ENTRIES // X.shape[1])
     parts = [pairs[start : start + size] for start in range(0, len(pairs), size)]
     near = [_distances(X, scale, part) < limit for part in parts]
     return pairs[np.concatenate(near)] if near else pairs
 
 
-def _moments(X: Any) -> tuple[Any, Any]:
-    """Return means and standard deviations (p,) of observed values; ∞ for constant columns."""
-    n, p = X.shape
-    count, total, squares = np.zeros((3, p))
-    origin = np.nan_to_num(_dense(X[:1])[0], posinf=0.0, neginf=0.0)
-    if sp.issparse(X):
-        origin = np.zeros(p)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for block in _blocks(X):
-            if sp.issparse(block):
-                block = block.astype(np.float64)
-                count += block.shape[0]
-                total += np.asarray(block.sum(axis=0)).ravel()
-                squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
-            else:
-                shifted = block.astype(np.float64) - origin
-                known = ~np.isnan(shifted)
-                count += known.sum(axis=0)
-                total += np.where(known, shifted, 0).sum(axis=0)
-                squares += np.where(known, shifted**2, 0).sum(axis=0)
-        mean = total / np.maximum(count, 1)
-        variance = squares / np.maximum(count, 1) - mean**2
-        varies = np.isfinite(variance) & (variance > 1e-12 * (mean**2 + 1e-300))
-        return np.where(varies, mean + origin, 0.0), np.where(varies, np.sqrt(np.abs(variance)), np.inf)
+@np.errstate(over="ignore", invalid="ignore")
+def _moments(X: Any) -> tuple[Any, Any, float]:
+    """Return means and standard deviations (p,) of observed values, and the share of missing ones.
+
+    The standard deviation of a column that does not vary is ∞.
+    """
+    count, total, squares = np.zeros((3, X.shape[1]))
+    # Values are counted from the first row, so that a large mean leaves the variance exact.
+    origin = 0.0 if sp.issparse(X) else np.nan_to_num(_dense(X[:1])[0], posinf=0.0, neginf=0.0)
+    for block in _blocks(X):
+        if sp.issparse(block):
+            block = block.astype(np.float64)
+            count += block.shape[0]
+            total += np.asarray(block.sum(axis=0)).ravel()
+            squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
+            continue
+        values = block.astype(np.float64) - origin
+        missing = np.isnan(values) if np.isnan(values.sum()) else None
+        count += len(values) if missing is None else (~missing).sum(axis=0)
+        if missing is not None:
+            values[missing] = 0
+        total += values.sum(axis=0)
+        squares += np.einsum("ij,ij->j", values, values)
+    mean = total / np.maximum(count, 1)
+    variance = squares / np.maximum(count, 1) - mean**2
+    varies = np.isfinite(variance) & (variance > 1e-12 * mean**2)
+    scale = np.sqrt(np.where(varies, variance, np.inf))
+    return np.where(varies, mean + origin, 0.0), scale, float(1 - count.mean() / X.shape[0])
 
 
-def _sketch(X: Any, mean: Any, scale: Any, others: Any) -> Any:
-    """Return rows (m, k) of float32 that have about the same distances as the standardized rows at `others`.
+def _standardized(rows: Any, mean: Any, scale: Any) -> Any:
+    """Return rows (b, p) of variance 1 in float32; means are subtracted from dense rows only."""
+    if sp.issparse(rows):
+        return rows.multiply(1 / scale).tocsr().astype(np.float32)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = (rows - mean) / scale
+        return np.where(np.isfinite(found), found, 0.0).astype(np.float32)
 
-    Signs at random preserve distances as well as normal numbers do.
+
+def _sketch(X: Any, mean: Any, scale: Any, others: Any) -> tuple[Any, float]:
+    """Project standardized rows at random, and return the limit of distances.
+
+    Returns
+    -------
+    Y : (m, k) of float32, with about the distances of the rows at `others`
+    limit : the distance below which rows are nearly identical
     """
     p = X.shape[1]
-    R = None
-    if p > _SKETCH:
-        bits = np.unpackbits(np.frombuffer(np.random.default_rng(0).bytes(p * _SKETCH // 8), np.uint8))
-        R = (bits.reshape(p, _SKETCH).astype(np.float32) * 2 - 1) / np.float32(np.sqrt(_SKETCH))
-    found, size = [], max(1, _ENTRIES // p)
+    rng = np.random.default_rng(0)
+    count = min(_ROWS, 2 * _ENTRIES // max(p, len(others)))
+    some = rng.permutation(len(others))[: max(_NEIGHBOR, count)]
+    basis = _standardized(X[others[some]], mean, scale)
+    basis = (basis.toarray() if sp.issparse(basis) else basis).T
+    # Signs preserve distances as well as normal numbers do.
+    signs = (rng.integers(0, 2, (p, _SKETCH), dtype=np.int8) * 2 - 1).astype(np.float32)
+    signs /= np.float32(np.sqrt(_SKETCH))
+    parts, size = [], max(1, _ENTRIES // p)
     for start in range(0, len(others), size):
-        block = X[others[start : start + size]]
-        if R is not None and sp.issparse(block):
-            # Without the means, which are common to all rows.
-            found.append(np.asarray(block.multiply(1 / scale).tocsr().astype(np.float32) @ R))
-            continue
-        rows = (_dense(block) - mean) / scale
-        rows = np.where(np.isfinite(rows), rows, 0.0).astype(np.float32)
-        found.append(rows if R is None else rows @ R)
-    Y = np.concatenate(found)
-    return Y - Y.mean(axis=0)
-
-
-def _limit(Y: Any) -> float:
-    """Return the distance below which rows of Y (m, k) are nearly identical."""
-    m = len(Y)
-    some = np.random.default_rng(0).permutation(m)[:_ROWS]
-    D = np.sqrt(_squares(Y[some], Y))
-    D[np.arange(len(some)), some] = np.inf
-    fifth = np.partition(D, _NEIGHBOR - 1, axis=1)[:, _NEIGHBOR - 1]
-    return _NEAR * float(min(np.median(D[np.isfinite(D)]), np.median(fifth)))
-
-
-def _squares(A: Any, B: Any) -> Any:
-    """Return squared distances of the rows of A and of B."""
-    a, b = (np.einsum("ij,ij->i", rows, rows) for rows in (A, B))
-    return np.maximum(a[:, None] + b - 2 * (A @ B.T), 0)
+        Z = _standardized(X[others[start : start + size]], mean, scale)
+        squares = Z.multiply(Z).sum(axis=1) if sp.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
+        parts.append((Z @ signs, Z @ basis, np.asarray(squares).ravel()))
+    Y, products, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
+    D = np.sqrt(np.maximum(squares[:, None] + squares[some] - 2 * products, 0))
+    D[some, np.arange(len(some))] = np.inf
+    fifth = np.partition(D, _NEIGHBOR - 1, axis=0)[_NEIGHBOR - 1]
+    return Y - Y.mean(axis=0), _NEAR * float(min(np.median(D), np.median(fifth)))
 
 
 def _close(Y: Any, limit: float) -> Any:
     """Return pairs (m, 2) of rows of Y that are nearer than `limit`, a few nearest ones for each row."""
     found = [np.empty((0, 2), dtype=int)]
+    squares, ones = np.einsum("ij,ij->i", Y, Y), np.ones(len(Y), dtype=Y.dtype)
+    # Squared distances are then one product.
+    left, right = np.column_stack([-2 * Y, squares, ones]), np.column_stack([Y, ones, squares])
     size = max(1, _ENTRIES // len(Y))
     for start in range(0, len(Y), size):
-        D = _squares(Y[start : start + size], Y[start:])
-        later = np.arange(D.shape[1]) > np.arange(len(D))[:, None]
-        rows, columns = np.nonzero((limit**2 > D) & later)
+        D = left[start : start + size] @ right[start:].T
+        rows, columns = np.divmod(np.flatnonzero(limit**2 > D), D.shape[1])
+        later = columns > rows
+        rows, columns = rows[later], columns[later]
         order = np.lexsort((D[rows, columns], rows))
         rows, columns = rows[order], columns[order]
-        place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        kept = place < _MOST_NEAR
+        kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < _MOST_NEAR
         found.append(np.column_stack([rows[kept], columns[kept]]) + start)
     return np.concatenate(found)
 

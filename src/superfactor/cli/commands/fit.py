@@ -108,6 +108,7 @@ def finish(
             "command": command,
             "versions": about["versions"],
             "table": summary.table_facts(learned.samples),
+            "copies": learned.copies,
             "params": about["params"],
             "selection": summary.selection_facts(learned.search, learned.samples.outcome),
             "scores": learned.scores,

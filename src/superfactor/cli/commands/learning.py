@@ -19,7 +19,7 @@ from superfactor.cli.options import Choice, Settings
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.descriptions import Description, description_of
-from superfactor.selection import nested_scores
+from superfactor.selection import find_copies, nested_scores
 from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.evaluation.verdict import too_few
 from superfactor.selection.rows.blocks import has_large_folds
@@ -48,6 +48,7 @@ class Learned:
     scores : "held_out" and "training", each a dict of metrics or None without samples
     nested : NestedScores of the training samples, or None
     verdict : the verdict on the nested scores, or why there are none; None if not requested
+    copies : plain values about samples that are copies of each other; None if there are none
     """
 
     samples: Study
@@ -58,6 +59,7 @@ class Learned:
     scores: dict[str, Any]
     nested: Any = None
     verdict: Any = None
+    copies: Any = None
 
     @property
     def model(self) -> Any:
@@ -100,6 +102,8 @@ class Learned:
 
 def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     """Choose rank, ξ and λ, fit the training samples, and run the nested cross-validation."""
+    with screen.step("copies"):
+        samples, copies = keep_copies(samples, settings.cv, screen)
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
         X, y = samples.rows(train), samples.y[train]
@@ -108,7 +112,7 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
         fit_search(search, X, samples.named(y), progress, groups)
     estimator = search.best_estimator_[-1]
     estimator.set_feature_names(samples.model_names, samples.encoding).set_target_names(samples.targets)
-    learned = Learned(samples, settings, search, train, held_out, {})
+    learned = Learned(samples, settings, search, train, held_out, {}, copies=copies)
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
     if not settings.repeats:
@@ -116,6 +120,29 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     with screen.step("measure"), screen.progress("nested cross-validation") as progress:
         nested, verdict = evaluated(learned, progress)
     return replace(learned, nested=nested, verdict=verdict)
+
+
+def keep_copies(samples: Study, cv: int | None, screen: Screen) -> tuple[Study, dict[str, Any] | None]:
+    """Return the samples with copies as groups, and plain values about these; print a note on them."""
+    ids = None if samples.roles.id is None else samples.ids
+    copies = find_copies(samples.X, ids=ids)
+    if not copies:
+        return samples, None
+    outcome, target = _target(samples, samples.y)
+    folds = cv or default_folds(samples.design)
+    together = copies.for_folds(lambda own: outcome.sizes(target.truth, own[samples.labeled]), folds)
+    if samples.groups is not None:
+        divided = len(np.unique(np.column_stack([copies.groups, samples.groups]), axis=0))
+        kept = divided == copies.groups.max() + 1
+    else:
+        kept = together is not None
+        samples = samples if together is None else replace(samples, groups=together)
+    screen.note(
+        f"{copies.statement(samples.ids)}; "
+        + ("copies stay in one fold" if kept else "folds may separate them, which inflates scores")
+    )
+    members = [[str(samples.ids[i]) for i in own] for own in copies.members]
+    return samples, {"groups": members, "reasons": list(copies.reasons), "kept_together": kept}
 
 
 def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
@@ -234,7 +261,7 @@ def _held_out_groups(
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
-            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group!r} cannot make up this "
+            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group or 'copies'!r} cannot make up this "
             f"share; another share, or more groups{outcome.of_each}, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from superfactor.cli.output.option_names import option
+from superfactor.selection.copies import COPIES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,6 +136,7 @@ class Screen:
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
             warnings.filterwarnings("ignore", "X: .* of the values are missing")
+            warnings.filterwarnings("ignore", f"X: {COPIES}")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

@@ -110,7 +110,7 @@ class DirectFold(OuterFold):
             beside["covariates"] = _safe_indexing(self.covariates, asked)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-            warnings.filterwarnings("ignore", COPIES, UserWarning)  # reported once, for all samples
+            warnings.filterwarnings("ignore", f"X: {COPIES}", UserWarning)  # reported once, for all samples
             model.fit(_safe_indexing(self.X, rows), y, **_routed(model, given))
         found = self.outcome.rows(model, _safe_indexing(self.X, asked), self.target.names, **beside)
         return found, dict(getattr(model, "best_params_", {}))
