@@ -21,8 +21,13 @@ LEVEL = 0.05
 
 # Heads, columns of the tables of `superfactor.interpretation`, and formats of their values.
 Columns = list[tuple[str, str, Callable[[Any], str]]]
+def _difference(value: float) -> str:
+    """Format a difference in standard deviations; it is infinite for a feature without variance in classes."""
+    return "perfect" if math.isinf(value) else formats.deviations(value)
+
+
 _DIFFER: Columns = [
-    ("Difference, s.d.", "difference_in_sd", formats.deviations),
+    ("Difference, s.d.", "difference_in_sd", _difference),
     ("AUC", "auc", formats.area),
 ]
 _P: Columns = [("p", "p", p_value)]
@@ -89,7 +94,8 @@ def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
     table, (by, none) = feature_results.effects, facts.page.effect_column
     columns, words = _columns(facts, table)
     size = np.abs(table[by] - none).to_numpy() if by in table else np.zeros(len(table))
-    order = np.lexsort((-size, table["q"].to_numpy()))
+    perfect = table["perfect"].to_numpy() if "perfect" in table else np.zeros(len(table), dtype=bool)
+    order = np.lexsort((-size, table["q"].to_numpy(), ~perfect))
     lowest = table["q"].min()
     two = facts.page.right_or_wrong and len(facts.names) == 2
     return _table(table.iloc[order[:MOST_EFFECTS]], columns) | {
