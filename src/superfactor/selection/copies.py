@@ -167,7 +167,7 @@ def find_copies(X: Any, *, ids: Sequence[Any] | None = None) -> Copies:
     >>> bool(find_copies(X))
     False
     """
-    table = _numbers(X)
+    table = numbers_of(X)
     n = _num_samples(X)
     edges, reasons = [np.empty((0, 2), dtype=int)], []
 
@@ -196,7 +196,7 @@ def group_folds(stratified: bool, n_splits: int) -> Any:
     return StratifiedGroupKFold(n_splits) if stratified else GroupKFold(n_splits)
 
 
-def _numbers(X: Any) -> Any:
+def numbers_of(X: Any) -> Any:
     """Return X (n, p) as an array or CSR matrix of numbers; None for other objects, such as a list of texts."""
     X = as_numpy(X)
     if sp.issparse(X):

@@ -22,6 +22,7 @@ from superfactor.outcomes.descriptions import Description, description_of
 from superfactor.selection import find_copies, nested_scores
 from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.evaluation.verdict import too_few
+from superfactor.selection.giveaways import find_giveaways
 from superfactor.selection.rows.blocks import has_large_folds
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
@@ -49,6 +50,7 @@ class Learned:
     nested : NestedScores of the training samples, or None
     verdict : the verdict on the nested scores, or why there are none; None if not requested
     copies : plain values about samples that are copies of each other; None if there are none
+    revealing : plain values about columns that give the outcome away
     """
 
     samples: Study
@@ -60,6 +62,7 @@ class Learned:
     nested: Any = None
     verdict: Any = None
     copies: Any = None
+    revealing: Any = ()
 
     @property
     def model(self) -> Any:
@@ -104,6 +107,7 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     """Choose rank, ξ and λ, fit the training samples, and run the nested cross-validation."""
     with screen.step("copies"):
         samples, copies = keep_copies(samples, settings.cv, screen)
+        revealing = revealing_columns(samples, screen)
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
         X, y = samples.rows(train), samples.y[train]
@@ -112,7 +116,7 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
         fit_search(search, X, samples.named(y), progress, groups)
     estimator = search.best_estimator_[-1]
     estimator.set_feature_names(samples.model_names, samples.encoding).set_target_names(samples.targets)
-    learned = Learned(samples, settings, search, train, held_out, {}, copies=copies)
+    learned = Learned(samples, settings, search, train, held_out, {}, copies=copies, revealing=revealing)
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
     if not settings.repeats:
@@ -143,6 +147,27 @@ def keep_copies(samples: Study, cv: int | None, screen: Screen) -> tuple[Study, 
     )
     members = [[str(samples.ids[i]) for i in own] for own in copies.members]
     return samples, {"groups": members, "reasons": list(copies.reasons), "kept_together": kept}
+
+
+def revealing_columns(samples: Study, screen: Screen) -> list[dict[str, Any]]:
+    """Return plain values about columns that give the outcome away; print a note on them."""
+    outcome, target = _target(samples, samples.y)
+    p, q = samples.n_features, len(samples.covariate_names)
+    X = samples.design[:, : p + q]
+    found = find_giveaways(
+        *(outcome, target.truth, np.flatnonzero(samples.labeled), X),
+        names=(*samples.names, *samples.covariate_names),
+        covariate_columns=list(range(p, p + q)) or None,
+    )
+    if found:
+        features = [column.name for column in found.columns if not column.covariate]
+        inside = len(features) < len(found.columns)
+        screen.note(
+            found.statement(
+                "leave {} out of --covariates" if inside else f"--drop {','.join(features)} leaves {{}} out"
+            )
+        )
+    return found.as_dicts()
 
 
 def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:

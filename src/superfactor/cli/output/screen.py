@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from superfactor.cli.output.option_names import option
 from superfactor.selection.copies import COPIES
+from superfactor.selection.giveaways import GIVEN_AWAY
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +137,8 @@ class Screen:
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
             warnings.filterwarnings("ignore", "X: .* of the values are missing")
-            warnings.filterwarnings("ignore", f"X: {COPIES}")
+            for reported in (COPIES, GIVEN_AWAY):
+                warnings.filterwarnings("ignore", f"X: {reported}")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

@@ -20,6 +20,7 @@ from superfactor.selection.evaluation.figures import NestedScores
 from superfactor.selection.evaluation.out_of_fold import OutOfFold
 from superfactor.selection.evaluation.outer import MODEL, OuterFold, SearchFold
 from superfactor.selection.evaluation.permutation import PermutationTest, shuffled
+from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.classifier import SMFClassifierCV
@@ -140,6 +141,7 @@ def nested_scores(
     repeats = _repeats(len(truth)) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
     copies.warn((map(work.labelled.__getitem__, pair) for pair in splits[0]), kept=kept is not None)
+    find_giveaways(outcome, truth, work.labelled, X, **given_columns(search), covariates=covariates).warn()
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(

@@ -25,6 +25,7 @@ from superfactor.estimators.progress import CallbackSupportMixin
 from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.preprocessing import LowRankImputer
 from superfactor.selection.copies import find_copies, group_folds
+from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.rows.prepared import Prepared, prepared, with_indicators
 from superfactor.selection.rows.preprocessing import (
@@ -138,6 +139,12 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         data = prepared(self, outcome, X, y, covariates, sample_weight, name)
         self.__dict__.update(outcome.fitted_attributes(data.target))
         splits = self._splits(data, X, groups)
+        if not self._nested:
+            find_giveaways(
+                *(outcome, data.target.truth, data.labelled, X),
+                **given_columns(self),
+                covariates=covariates,
+            ).warn()
         _check_splits(splits, outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
