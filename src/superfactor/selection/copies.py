@@ -83,7 +83,7 @@ class Copies:
         return sorted(part.tolist() for part in parts if len(part) > 1)
 
     def statement(self, ids: Sequence[Any] | None = None) -> str:
-        """Return a sentence about the copies, without a full stop; `ids` (n,) are the names of the samples."""
+        """Return a sentence about the copies, without a full stop; `ids` (n,) name the samples."""
         members = self.members
         pairs = all(len(own) == 2 for own in members)
         if pairs:
@@ -197,7 +197,7 @@ def group_folds(stratified: bool, n_splits: int) -> Any:
 
 
 def numbers_of(X: Any) -> Any:
-    """Return X (n, p) as an array or CSR matrix of numbers; None for other objects, such as a list of texts."""
+    """Return X (n, p) as an array or CSR matrix of numbers; None for others, such as a list of texts."""
     X = as_numpy(X)
     if sp.issparse(X):
         return X.tocsr()

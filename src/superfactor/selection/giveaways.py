@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from scipy.special import gammaln, stdtr
 from superfactor._words import listed
 from superfactor.estimators.inputs import column_names
 from superfactor.outcomes import Outcome
-from superfactor.selection.copies import numbers_of
+from superfactor.selection.copies import COPIES, numbers_of
 from superfactor.selection.rows.preprocessing import is_transformer
 from superfactor.spectrum.rows import column_positions
 
@@ -26,7 +27,7 @@ from superfactor.spectrum.rows import column_positions
 _CHANCE = 1e-4
 # A correlation beyond this is as good as the outcome.
 _CORRELATION = 0.99
-# More columns than this are a fact about the outcome, and raise no question.
+# Of more columns there is no warning, because genes may separate classes well; and as many are named.
 _FEW = 3
 # Entries of a block in memory.
 _ENTRIES = 1 << 20
@@ -62,8 +63,8 @@ class Giveaways:
 
     @property
     def raise_question(self) -> bool:
-        """Whether these are few columns, or covariates among them."""
-        return 0 < len(self.columns) <= _FEW or any(column.covariate for column in self.columns)
+        """Whether this is one feature, or a covariate; several features that do so are a fact."""
+        return len(self.columns) == 1 or any(column.covariate for column in self.columns)
 
     def statement(self, advice: str = "drop {}") -> str:
         """Return a sentence without a full stop; `advice` contains {} for "it" or "them"."""
@@ -78,14 +79,14 @@ class Giveaways:
             lowest = min(column.score for column in self.columns)
             what = f"alone {'is' if one else 'are'} as good as the outcome (correlation {lowest:.3f})"
         if not self.raise_question:
-            return f"{who} {what}{', each for itself' if not one else ''}"
+            return f"{who} {what}"
         were = "it was" if one else "they were"
         then = advice.format("it" if one else "them")
         return f"{who} {what}; if {were} recorded after or because of the outcome, {then}"
 
     def warn(self) -> None:
-        """Warn if these columns raise a question."""
-        if self.raise_question:
+        """Warn if these are few columns, or covariates among them."""
+        if self.raise_question or 0 < len(self.columns) <= _FEW:
             warnings.warn(f"X: {self.statement()}", UserWarning, stacklevel=3)
 
     def as_dicts(self) -> list[dict[str, Any]]:
@@ -127,10 +128,27 @@ def find_giveaways(
         )
         own = values if len(labelled) == values.shape[0] else values[labelled]
         for j, value in score(own, truth, p):  # type: ignore[misc]
-            if j not in left_out:
+            if j not in left_out and not _has_words(table, j):
                 name = f"column {j}" if called is None else str(called[j])
                 found.append(Giveaway(name, float(value), beside or j in inside))
     return Giveaways(tuple(found), outcome)
+
+
+def _has_words(table: Any, j: int) -> bool:
+    """Return whether column j of a DataFrame has several words, which have no order."""
+    if not hasattr(table, "iloc"):
+        return False
+    column = table.iloc[:, j]
+    return getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() > 2
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Ignore warnings about copies and about such columns in parts of samples: all had them before."""
+    with warnings.catch_warnings():
+        for pattern in (COPIES, GIVEN_AWAY):
+            warnings.filterwarnings("ignore", f"X: {pattern}", UserWarning)
+        yield
 
 
 def given_columns(search: Any) -> dict[str, Any]:

@@ -69,6 +69,6 @@ def test_a_class_of_one_sample_has_no_perfect_feature():
 def test_several_classes():
     y = np.resize(["a", "b", "c"], 40)
     code = pd.Series(y).map({"a": 0.0, "b": 1.0, "c": 2.0})
-    model, found = effects(table(code=code.to_numpy(), only_c=(y == "c") * 1.0), y)
+    _, found = effects(table(code=code.to_numpy(), only_c=(y == "c") * 1.0), y)
     found = found.set_index(["class", "feature"])["perfect"]
     assert found[found].index.tolist() == [("a", "code"), ("c", "code"), ("c", "only_c")]

@@ -49,8 +49,8 @@ def class_features(
     -------
     table : DataFrame
         The markers of the first class in descending order of ``correlation``, ``perfect`` ones first, then
-        those of the next. A class without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and those of
-        `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``perfect``,
+        those of the next. A class without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and
+        those of `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``perfect``,
         ``auc``, ``q``, ``correlation`` and ``coef_per_sd``.
 
     Examples

@@ -21,15 +21,14 @@ LEVEL = 0.05
 
 # Heads, columns of the tables of `superfactor.interpretation`, and formats of their values.
 Columns = list[tuple[str, str, Callable[[Any], str]]]
+
+
 def _difference(value: float) -> str:
-    """Format a difference in standard deviations; it is infinite for a feature without variance in classes."""
+    """Format a difference in standard deviations; infinite without variance in the classes."""
     return "perfect" if math.isinf(value) else formats.deviations(value)
 
 
-_DIFFER: Columns = [
-    ("Difference, s.d.", "difference_in_sd", _difference),
-    ("AUC", "auc", formats.area),
-]
+_DIFFER: Columns = [("Difference, s.d.", "difference_in_sd", _difference), ("AUC", "auc", formats.area)]
 _P: Columns = [("p", "p", p_value)]
 # The role of a feature in the model; for classes in log-odds.
 _MODEL: Columns = [("q", "q", p_value), ("Correlation, model", "correlation", correlation)]

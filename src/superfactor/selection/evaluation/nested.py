@@ -154,7 +154,9 @@ def nested_scores(
         if permutations:
             # Copies with different outcomes are no groups that shuffles could exchange.
             free = kept is not None and not _one_value_each(truth, own_groups)
-            permutation = _permuted(work, table, permutations, random_state, run, None if free else own_groups)
+            permutation = _permuted(
+                work, table, permutations, random_state, run, None if free else own_groups
+            )
     chosen = tuple(choice for _, choice in done)
     names = covariate_names or work.covariate_names
     return concluded(procedure_of(search), work, table, chosen, permutation, names)

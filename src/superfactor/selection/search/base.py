@@ -141,9 +141,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         splits = self._splits(data, X, groups)
         if not self._nested:
             find_giveaways(
-                *(outcome, data.target.truth, data.labelled, X),
-                **given_columns(self),
-                covariates=covariates,
+                *(outcome, data.target.truth, data.labelled, X), **given_columns(self), covariates=covariates
             ).warn()
         _check_splits(splits, outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
