@@ -11,12 +11,13 @@ from typing import Any
 from sklearn.utils.validation import _num_samples
 
 from superfactor._files import replacing
+from superfactor._words import COPIES
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.methods import in_words
 from superfactor.report.page import render, templates
-from superfactor.selection.copies import COPIES, find_copies
+from superfactor.selection import find_copies
 
 
 def write_report(

@@ -41,8 +41,6 @@ _ROWS, _SHIFTS, _COLUMNS = 200, 5, 2000
 _TABLES, _DEPENDENCE = 100, 2
 # Names in a message.
 _SHOWN = 3
-#: A pattern of the sentence about copies.
-COPIES = r"[\d,]+ (pairs of )?samples .*(identical|the same name)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,20 +267,28 @@ def _are_rare(X: Any) -> tuple[bool, bool]:
     rng = np.random.default_rng(0)
     rows = rng.permutation(n)[:_ROWS]
     columns = np.arange(p) if p <= _COLUMNS else np.sort(rng.permutation(p)[:_COLUMNS])
-    some = _dense(X[rows][:, columns] if sp.issparse(X) else X[np.ix_(rows, columns)])
+    some = X[rows][:, columns] if sp.issparse(X) else X[np.ix_(rows, columns)]
+    some = some.astype(np.float64)
+    reach = _NEAR * np.sqrt(2) * _moments(some)[1]
+    shifts = range(1, min(_SHIFTS, len(rows) - 1) + 1)
+    differ = np.zeros((2, len(columns)))
     with np.errstate(invalid="ignore", over="ignore"):
-        reach = _NEAR * np.sqrt(2) * np.nan_to_num(np.nanstd(np.where(np.isinf(some), 0, some), axis=0))
-        same, near = np.ones((2, len(columns)))
-        shifts = range(1, min(_SHIFTS, len(rows) - 1) + 1)
         for shift in shifts:
-            size = np.abs(some - np.roll(some, shift, axis=0))
-            alike = ~(size > 0)  # two missing values are alike
-            same += alike.sum(axis=0)
-            near += (alike | (size <= reach)).sum(axis=0)
+            apart = abs(some - some[np.roll(np.arange(len(rows)), shift)])
+            differ += [_larger(apart, 0 * columns), _larger(apart, reach)]
     pairs = 1 + len(shifts) * len(rows)
-    needed = _DEPENDENCE * np.log(_TABLES * n)
-    exactly, nearly = (-np.log(count / pairs).sum() * p / len(columns) > needed for count in (same, near))
+    needed = _DEPENDENCE * np.log(_TABLES * n) * len(columns) / p
+    exactly, nearly = -np.log1p(-differ / pairs).sum(axis=1) > needed
     return bool(exactly), bool(nearly)
+
+
+def _larger(values: Any, limit: Any) -> Any:
+    """Return how many values in each column of (m, p) are above the limits (p,)."""
+    if sp.issparse(values):
+        values = values.tocsr()
+        above = values.data > limit[values.indices]
+        return np.bincount(values.indices[above], minlength=values.shape[1])
+    return (values > limit).sum(axis=0)
 
 
 def _near(X: Any, others: Any) -> Any:
@@ -348,8 +354,7 @@ def _sketch(X: Any, mean: Any, scale: Any, others: Any) -> tuple[Any, float]:
     rng = np.random.default_rng(0)
     count = min(_ROWS, 2 * _ENTRIES // max(p, len(others)))
     some = rng.permutation(len(others))[: max(_NEIGHBOR, count)]
-    basis = _standardized(X[others[some]], mean, scale)
-    basis = (basis.toarray() if sp.issparse(basis) else basis).T
+    basis = _standardized(X[others[some]], mean, scale).T
     # Signs preserve distances as well as normal numbers do.
     signs = (rng.integers(0, 2, (p, _SKETCH), dtype=np.int8) * 2 - 1).astype(np.float32)
     signs /= np.float32(np.sqrt(_SKETCH))
@@ -357,7 +362,9 @@ def _sketch(X: Any, mean: Any, scale: Any, others: Any) -> tuple[Any, float]:
     for start in range(0, len(others), size):
         Z = _standardized(X[others[start : start + size]], mean, scale)
         squares = Z.multiply(Z).sum(axis=1) if sp.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
-        parts.append((Z @ signs, Z @ basis, np.asarray(squares).ravel()))
+        products = Z @ basis
+        products = products.toarray() if sp.issparse(products) else products
+        parts.append((Z @ signs, products, np.asarray(squares).ravel()))
     Y, products, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
     D = np.sqrt(np.maximum(squares[:, None] + squares[some] - 2 * products, 0))
     D[some, np.arange(len(some))] = np.inf

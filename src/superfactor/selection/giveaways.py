@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, stdtr
 
-from superfactor._words import listed
+from superfactor._words import COPIES, GIVEN_AWAY, listed
 from superfactor.estimators.inputs import column_names
 from superfactor.outcomes import Outcome
-from superfactor.selection.copies import COPIES, numbers_of
+from superfactor.selection.copies import numbers_of
 from superfactor.selection.rows.preprocessing import is_transformer
 from superfactor.spectrum.rows import column_positions
 
@@ -31,8 +31,6 @@ _CORRELATION = 0.99
 _FEW = 3
 # Entries of a block in memory.
 _ENTRIES = 1 << 20
-#: A pattern of the sentence about such columns.
-GIVEN_AWAY = r".* alone (separates?|orders?|is as good|are as good)"
 
 
 @dataclass(frozen=True)
@@ -115,11 +113,11 @@ def find_giveaways(
     """
     score = _SCORES.get(outcome.name)
     found: list[Giveaway] = []
-    tables = [(X, False), *([(covariates, True)] if covariates is not None else [])]
-    tables = [(table, own, numbers_of(table)) for table, own in tables] if score is not None else []
+    given = [(X, False), *([(covariates, True)] if covariates is not None else [])]
+    tables = [(table, beside, numbers_of(table)) for table, beside in given]
     p = sum(0 if values is None else values.shape[1] for _, _, values in tables)
     for table, beside, values in tables:
-        if values is None:
+        if values is None or score is None:
             continue
         called = names if names is not None and not beside else column_names(table)
         roles = (None, None) if beside else (covariate_columns, exposure_column)
@@ -127,7 +125,7 @@ def find_giveaways(
             [] if role is None else column_positions(role, values.shape[1], called, "X") for role in roles
         )
         own = values if len(labelled) == values.shape[0] else values[labelled]
-        for j, value in score(own, truth, p):  # type: ignore[misc]
+        for j, value in score(own, truth, p):
             if j not in left_out and not _has_words(table, j):
                 name = f"column {j}" if called is None else str(called[j])
                 found.append(Giveaway(name, float(value), beside or j in inside))
@@ -168,7 +166,7 @@ def _separating(X: Any, truth: Any, p: int) -> Iterator[tuple[int, float]]:
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(ends, order, axis=0) for ends in (low, high))
     for j in np.flatnonzero((high[:-1] < low[1:]).all(axis=0)):
-        column = _column(X, j)
+        column = _column(X, int(j))
         sizes = np.unique(truth[~np.isnan(column)], return_counts=True)[1]
         # K! orders of the classes, of all arrangements of the samples.
         chance = gammaln(len(sizes) + 1) + gammaln(sizes + 1).sum() - gammaln(sizes.sum() + 1)
@@ -212,15 +210,20 @@ def _correlated(X: Any, truth: Any, p: int) -> Iterator[tuple[int, float]]:
     if m < 3:
         return
     values = values - values.mean(axis=0)
-    size = max(1, _ENTRIES // m)
+    size = X.shape[1] if sp.issparse(X) else max(1, _ENTRIES // m)
     for start in range(0, X.shape[1], size):
-        part = X[:, start : start + size]
-        part = part.toarray() if sp.issparse(part) else np.asarray(part, dtype=float)
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            part = np.nan_to_num(part - np.nanmean(part, axis=0))
-            scale = np.sqrt(np.outer((values**2).sum(axis=0), (part**2).sum(axis=0)))
-            r = np.abs(values.T @ part) / scale
-        best[start : start + size] = np.nan_to_num(r).max(axis=0)
+        part = X[:, start : start + size].astype(float)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
+            if sp.issparse(part):
+                squares = np.asarray(part.multiply(part).sum(axis=0)).ravel()
+                squares -= np.asarray(part.sum(axis=0)).ravel() ** 2 / m
+            else:
+                part = np.nan_to_num(part - np.nanmean(part, axis=0))
+                squares = (part**2).sum(axis=0)
+            scale = np.sqrt(np.outer((values**2).sum(axis=0), np.maximum(squares, 0)))
+            r = np.abs(part.T @ values).T / scale
+        best[start : start + size] = np.nan_to_num(r, posinf=0.0).max(axis=0)
     for j in np.flatnonzero(best > _CORRELATION):
         r = min(best[j], 1 - 1e-15)
         chance = 2 * stdtr(m - 2, -r * np.sqrt((m - 2) / (1 - r**2))) * p * values.shape[1]

@@ -286,8 +286,8 @@ def _held_out_groups(
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
-            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group or 'copies'!r} cannot make "
-            f"up this share; another share, or more groups{outcome.of_each}, are required"
+            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group or 'copies'!r} cannot "
+            f"make up this share; another share, or more groups{outcome.of_each}, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
     strata = outcome.strata(target.truth)

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from superfactor._words import COPIES, GIVEN_AWAY
 from superfactor.cli.output.option_names import option
-from superfactor.selection.copies import COPIES
-from superfactor.selection.giveaways import GIVEN_AWAY
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -140,7 +140,8 @@ def nested_scores(
     n_splits = min(n_splits, *outcome.sizes(truth, own_groups))
     repeats = _repeats(len(truth)) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
-    copies.warn((map(work.labelled.__getitem__, pair) for pair in splits[0]), kept=kept is not None)
+    folds = ((work.labelled[train], work.labelled[test]) for train, test in splits[0])
+    copies.warn(folds, kept=kept is not None)
     find_giveaways(outcome, truth, work.labelled, X, **given_columns(search), covariates=covariates).warn()
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
