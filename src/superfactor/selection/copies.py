@@ -103,10 +103,12 @@ class Copies:
         They cannot if a class has samples in fewer groups than there are folds, or if a group has more than
         a tenth of the samples. `sizes` returns the number of the groups (n,) in each class.
         """
+        if not self:
+            return None
         n = len(self.groups)
         wanted = min(n_folds, *sizes(np.arange(n)))
         fits = np.bincount(self.groups).max() <= max(2, n / 10) and min(sizes(self.groups)) >= wanted
-        return self.groups if self and fits else None
+        return self.groups if fits else None
 
     def warn(self, splits: Iterable[tuple[Any, Any]], *, kept: bool) -> None:
         """Warn about copies that folds keep together, or that are on both sides of one of these splits."""

@@ -165,7 +165,7 @@ def held_out_scores(
     given = fitted.estimator._checked_y(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
-    if groups is None:
+    if groups is None and isinstance(cv, Integral):
         groups = _copies(view.outcome, given, X, cv)
     splits = _splits(view.outcome, given, kept, groups, cv, random_state)
     work = _Fold(
