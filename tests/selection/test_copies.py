@@ -157,6 +157,11 @@ def test_rows_that_are_equal_by_chance_are_no_copies(table):
     assert not find_copies(np.asarray(table, dtype=float))
 
 
+def test_a_few_huge_samples_make_no_copies_of_the_others():
+    for size in (1e3, 1e6, 1e30):
+        assert not find_copies(np.vstack([X, size * X[:3]]).astype(np.float32))
+
+
 def test_many_samples():
     table = RNG.standard_normal((20_010, 12))
     table[20_005] = table[3]

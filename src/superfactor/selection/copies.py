@@ -39,6 +39,8 @@ _ROWS, _SHIFTS, _COLUMNS = 200, 5, 2000
 # Copies are expected by chance in less than one of so many tables, with columns that depend on each other as
 # if there were half as many.
 _TABLES, _DEPENDENCE = 100, 2
+# Squared distances below this share of squared lengths are rounding errors of float32.
+_ROUNDING = 1e-4
 # Names in a message.
 _SHOWN = 3
 
@@ -370,8 +372,10 @@ def _sketch(X: Any, mean: Any, scale: Any, others: Any) -> tuple[Any, float]:
     Y, products, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
     D = np.sqrt(np.maximum(squares[:, None] + squares[some] - 2 * products, 0))
     D[some, np.arange(len(some))] = np.inf
-    fifth = np.partition(D, _NEIGHBOR - 1, axis=0)[_NEIGHBOR - 1]
-    return Y - Y.mean(axis=0), _NEAR * float(min(np.median(D), np.median(fifth)))
+    typical = min(np.median(D), np.median(np.partition(D, _NEIGHBOR - 1, axis=0)[_NEIGHBOR - 1]))
+    # Next to a few huge samples, which determine the scale, differences of others are rounding errors.
+    exact = typical**2 > _ROUNDING * np.median(squares)
+    return Y - Y.mean(axis=0), _NEAR * float(typical) * bool(exact)
 
 
 def _close(Y: Any, limit: float) -> Any:
