@@ -112,7 +112,7 @@ class TestGroups:
         words = ("fit", visits, "--target", "status", "--rank", "2", "--xi", "0.001", "--lam", "0.001")
         words += ("--repeats", "1", "--no-stable", "--out", tmp_path / "m", "--json")
         apart = superfactor(*words, "--id", "patient").json
-        assert apart["nested"]["summary"]["accuracy"]["mean"] > 0.95
+        assert apart["nested"]["summary"]["accuracy"]["mean"] < 0.85  # the same name is one group
         together = superfactor(*words, "--id", "patient", "--group", "patient").json
         assert together["nested"]["summary"]["accuracy"]["mean"] < 0.85
         assert together["verdict"]["grade"] == "not shown"

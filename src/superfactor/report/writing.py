@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils.validation import _num_samples
+
 from superfactor._files import replacing
+from superfactor._words import COPIES
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.methods import in_words
 from superfactor.report.page import render, templates
+from superfactor.selection import find_copies
 
 
 def write_report(
@@ -135,6 +140,9 @@ def write_report(
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
     templates()  # reports a missing library before the computation
+    notes = [*notes]
+    if not any(re.match(COPIES, note) for note in notes) and (copies := find_copies(X, ids=_of(X, ids))):
+        notes.append(copies.statement(ids))
     facts = gather(
         model,
         X,
@@ -167,6 +175,11 @@ def write_report(
     with replacing(path) as part, open(part, "w", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(page)
     return path
+
+
+def _of(X: Any, ids: Sequence[Any] | None) -> Sequence[Any] | None:
+    """Return the names of the samples X (n, p), which precede those of the held-out samples."""
+    return None if ids is None else ids[: _num_samples(X)]
 
 
 def methods_paragraph(

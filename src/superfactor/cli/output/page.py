@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from superfactor.cli.errors import UserError
 from superfactor.cli.output.files import write_frame
 from superfactor.cli.output.findings import Findings
@@ -86,4 +88,4 @@ def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
         # The command line accepts only tables with unique names of features.
         for name in (*columns.values(), "stable"):
             table[name] = table["feature"].map(own[name])
-    write_frame(path, table)
+    write_frame(path, table.replace({"difference_in_sd": [np.inf, -np.inf]}, np.nan))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from superfactor._words import COPIES, GIVEN_AWAY
 from superfactor.cli.output.option_names import option
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ class Screen:
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
             warnings.filterwarnings("ignore", "X: .* values are missing")
+            for reported in (COPIES, GIVEN_AWAY):
+                warnings.filterwarnings("ignore", f"X: {reported}")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

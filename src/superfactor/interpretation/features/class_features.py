@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The largest q of a marker.
 LEVEL = 0.05
-_COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "auc", "q"]
+_COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "perfect", "auc", "q"]
 _COLUMNS += ["correlation", "coef_per_sd"]
 
 
@@ -48,10 +48,10 @@ def class_features(
     Returns
     -------
     table : DataFrame
-        The markers of the first class in descending order of ``correlation``, then those of the next. A class
-        without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and those of
-        `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``auc``, ``q``,
-        ``correlation`` and ``coef_per_sd``.
+        The markers of the first class in descending order of ``correlation``, ``perfect`` ones first, then
+        those of the next. A class without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and
+        those of `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``perfect``,
+        ``auc``, ``q``, ``correlation`` and ``coef_per_sd``.
 
     Examples
     --------
@@ -86,7 +86,9 @@ def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = 
     """Return `class_features` from the table of `feature_effects`, with `classes` in this order."""
     table = of_every_class(table, classes)
     more = (table["difference_in_sd"] > 0) & (table["auc"] > 0.5) & (table["q"] <= level)
-    markers = table[more & predicts_class(table)].sort_values("correlation", ascending=False, kind="stable")
+    markers = table[more & predicts_class(table)].sort_values(
+        ["perfect", "correlation"], ascending=False, kind="stable"
+    )
     place = markers["class"].map({name: k for k, name in enumerate(classes)})
     markers = markers.iloc[np.argsort(place, kind="stable")].groupby("class", sort=False).head(n)
     markers = markers.assign(rank=markers.groupby("class", sort=False).cumcount() + 1)

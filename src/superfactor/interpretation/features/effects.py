@@ -44,8 +44,9 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
         - ``feature``;
         - classes: ``class``; ``mean`` in the class and ``mean_rest`` in all others; ``difference_in_sd``,
-          the difference of the two means in units of the standard deviation within them (Cohen's d); ``auc``,
-          the probability that a sample of the class has a higher value than another sample;
+          the difference of the two means in units of the standard deviation within them (Cohen's d), ±∞ if
+          ``perfect``: no class has variance in the feature, which separates the class from all others;
+          ``auc``, the probability that a sample of the class has a higher value than another sample;
         - numbers: ``target``; ``mean``; ``outcome_correlation``, Pearson's correlation with the target;
         - survival times: ``mean``; ``z`` of Cox's model with this feature alone, positive if higher values go
           with a higher risk;

@@ -21,6 +21,7 @@ from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import Refit, shuffled
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.selection import find_copies
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -164,7 +165,8 @@ def stable_features(
     covariates : optional
         Covariates of the training data.
     groups : array-like of shape (n_samples,), optional
-        Samples of a group (a patient, a site) are in the same half.
+        Samples of a group (a patient, a site) are in the same half; by default those that `find_copies`
+        finds.
     search_again : bool, default=False
         Whether to repeat a search in every half. Otherwise rank, ξ and λ are those chosen on all samples.
     positive : class label, optional
@@ -225,8 +227,8 @@ def stable_features(
     view = factor_view(model, positive=positive)
     refit = Refit(model, search_again)
     given = model_data(fitted, X, y, covariates, "stable_features").given
-    groups = None if groups is None else inputs.as_numpy(groups)
     strata = given.spread(view.outcome.half_strata(given.labelled), UNLABELLED)
+    groups = _copies(X, strata) if groups is None else inputs.as_numpy(groups)
     _check_samples(strata, groups, view)
     p = len(view.features)
     q = how_many(p, float(expected_false), float(threshold), n_pairs)
@@ -276,6 +278,12 @@ def stable_features(
         q**2 / (p * (2 * float(threshold) - 1)),
         view.outcome.shuffled,
     )
+
+
+def _copies(X: Any, strata: Any) -> Any:
+    """Return groups (n,) of copies that halves keep together, or None."""
+    codes = np.unique(strata[strata >= 0])
+    return find_copies(X).for_folds(lambda own: [len(np.unique(own[strata == k])) for k in codes], 2)
 
 
 def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:

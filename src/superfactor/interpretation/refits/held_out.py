@@ -27,6 +27,7 @@ from superfactor.interpretation.refits.progress import in_parallel, reporting
 from superfactor.interpretation.refits.refitting import Refit
 from superfactor.interpretation.view import LEAST_CONTRIBUTION, FactorView, factor_view
 from superfactor.outcomes import Outcome
+from superfactor.selection import find_copies
 
 # Twice a log-likelihood ratio: factors without use gain less than this in about 19 of 20 tables (measured:
 # noise with two and four classes). A χ² for fixed predictions gives 2.71, but folds share their training
@@ -125,7 +126,7 @@ def held_out_scores(
     covariates, sample_weight : optional
         Covariates and weights of the training data.
     groups : array-like of shape (n_samples,), optional
-        Samples of one group are held out together.
+        Samples of one group are held out together; by default those that `find_copies` finds.
     cv : int, default=5
         The number of folds; reduced to the size of the rarest class.
     rotation : None, "predictive", "variance" or "varimax", default=None
@@ -164,6 +165,8 @@ def held_out_scores(
     given = fitted.estimator._checked_y(y, codes).of_some()
     weight = inputs.check_weights(sample_weight, codes)
     kept = np.ones(len(codes)) if weight is None else weight
+    if groups is None and isinstance(cv, Integral):
+        groups = _copies(view.outcome, given, X, cv)
     splits = _splits(view.outcome, given, kept, groups, cv, random_state)
     work = _Fold(
         Refit(model),
@@ -202,6 +205,13 @@ def held_out_scores(
     activations, signal = (np.where(unseen, np.nan, values) for values in (full, full - base))
     figures = (explained, contribution, predictive, own, outcome.alone_called(seen), of, activations, signal)
     return HeldOut(scores, fold, *figures)
+
+
+def _copies(outcome: Outcome, given: CheckedY, X: Any, cv: int) -> Any:
+    """Return groups (n,) of copies that folds keep together, or None."""
+    labelled = np.arange(len(given.values)) if given.known is None else np.flatnonzero(given.known)
+    truth = outcome.coded(given)[1]
+    return find_copies(X).for_folds(lambda own: outcome.sizes(truth, own[labelled]), cv)
 
 
 def _splits(

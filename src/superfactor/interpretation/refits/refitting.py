@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from superfactor.estimators import SMFMixed, inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.targets import CheckedY
+from superfactor.selection.giveaways import reported
 
 
 class Refit:
@@ -79,7 +80,8 @@ class Refit:
         if groups is not None and self._takes_groups:
             given[f"{self._groups_prefix}groups"] = groups[rows]
         part = inputs.take(X, rows, axis=0) if inputs.is_foreign(X) else _safe_indexing(X, rows)
-        return again.fit(part, y[rows], **given)
+        with reported():
+            return again.fit(part, y[rows], **given)
 
 
 def shuffled(given: CheckedY, rows: Any, rng: np.random.Generator) -> Any:

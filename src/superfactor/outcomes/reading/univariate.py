@@ -23,6 +23,8 @@ from superfactor.losses.survival.risk_sets import RiskSets
 _ENTRIES = 2**20
 # A variance below this share of the mean square is rounding error; the feature is constant.
 _ROUNDING = 1e-24
+# So is a range within a class below this share of the whole range; values may come from float32.
+_ROUNDING_OF_RANGE = 1e-6
 
 Statistics = dict[str, Any]
 
@@ -55,7 +57,8 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
     -------
     statistics : arrays (K, b)
         ``mean`` in the class and ``mean_rest``; ``difference_in_sd``, their difference divided by the
-        standard deviation within the two groups; ``auc``; ``p``.
+        standard deviation within the two groups, ±∞ if ``perfect``: no class has variance, and all values in
+        the class are larger, or all are smaller, than those of the rest; ``auc``; ``p``.
     """
     n = len(codes)
     member = np.zeros((count, n))
@@ -64,6 +67,7 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
     rest = n - size
     total, center = member @ X, X.mean(axis=0)
     mean, mean_rest = total / size, (n * center - total) / rest
+    perfect = _perfect(X, codes, count)
     X = X - center
     sums, squares = member @ X, np.sum(X**2, axis=0)
     within = squares - sums**2 * (1 / size + 1 / rest)  # the columns of X add up to 0
@@ -77,10 +81,33 @@ def against_rest(X: Any, codes: Any, count: int) -> Statistics:
     return {
         "mean": mean,
         "mean_rest": mean_rest,
-        "difference_in_sd": _over(mean - mean_rest, np.sqrt(within / max(n - 2, 1))),
+        "difference_in_sd": np.where(
+            perfect,
+            np.copysign(np.inf, mean - mean_rest),
+            _over(mean - mean_rest, np.sqrt(within / max(n - 2, 1))),
+        ),
+        "perfect": perfect,
         "auc": 0.5 + more / (size * rest),
         "p": np.where(variance > 0, np.minimum(2 * ndtr(-z), 1.0), 1.0),
     }
+
+
+def _perfect(X: Any, codes: Any, count: int) -> Any:
+    """Return (K, b): no class has variance in the feature, and it separates the class from the rest.
+
+    A class and its rest must have two samples each, since one sample never has variance.
+    """
+    parts = [X[codes == k] for k in range(count)]
+    low, high = (np.array([reduce(part, axis=0) for part in parts]) for reduce in (np.min, np.max))
+    reach = _ROUNDING_OF_RANGE * (high.max(axis=0) - low.min(axis=0))
+    constant = np.all(high - low <= reach, axis=0)
+    found = np.zeros(low.shape, dtype=bool)
+    for k, part in enumerate(parts):
+        others = np.arange(count) != k
+        if 2 <= len(part) <= len(codes) - 2 and constant.any():
+            above = low[k] > high[others].max(axis=0) + reach
+            found[k] = constant & (above | (high[k] < low[others].min(axis=0) - reach))
+    return found
 
 
 def with_numbers(X: Any, Y: Any) -> Statistics:

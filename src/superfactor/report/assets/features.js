@@ -37,7 +37,7 @@ function watchTable(tools, table) {
 // Rows by the values of a column: numbers by size, empty ones last, equal ones in the order they had.
 function sorted(rows, column, down) {
   const value = (row) => row.cells[column].textContent.trim();
-  const size = (text) => Number(text.replaceAll("−", "-").replace(/^[<>] |[ %,+]/g, ""));
+  const size = (text) => text === "perfect" ? Infinity : Number(text.replaceAll("−", "-").replace(/^[<>] |[ %,+]/g, ""));
   const numbers = rows.every((row) => ["", "–"].includes(value(row)) || !Number.isNaN(size(value(row))));
   const empty = (row) => Number(["", "–"].includes(value(row)));
   const before = numbers ? (a, b) => size(value(a)) - size(value(b))

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import outcome_of
 from superfactor.selection.evaluation.outer import OuterFold, Split, checked_groups
+from superfactor.selection.giveaways import reported
 from superfactor.selection.rows.prepared import prepared, strangers
 from superfactor.selection.search.base import Search
 
@@ -107,7 +108,7 @@ class DirectFold(OuterFold):
         beside = {}
         if self.covariates is not None:
             beside["covariates"] = _safe_indexing(self.covariates, asked)
-        with warnings.catch_warnings():
+        with reported(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
             model.fit(_safe_indexing(self.X, rows), y, **_routed(model, given))
         found = self.outcome.rows(model, _safe_indexing(self.X, asked), self.target.names, **beside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -12,12 +13,14 @@ from joblib import Parallel, delayed
 from superfactor._arrays import few_threads
 from superfactor._deprecated import warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
+from superfactor.selection.copies import find_copies
 from superfactor.selection.evaluation.conclusions import concluded
 from superfactor.selection.evaluation.direct import DirectFold
 from superfactor.selection.evaluation.figures import NestedScores
 from superfactor.selection.evaluation.out_of_fold import OutOfFold
 from superfactor.selection.evaluation.outer import MODEL, OuterFold, SearchFold
 from superfactor.selection.evaluation.permutation import PermutationTest, shuffled
+from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.classifier import SMFClassifierCV
@@ -86,7 +89,8 @@ def nested_scores(
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``fit`` of the search.
     groups : array-like of shape (n_samples,), optional
-        Samples of one group, repeated measures of one patient, never lie on both sides of a fold.
+        Samples of one group, repeated measures of one patient, never lie on both sides of a fold. By
+        default copies of a sample are a group (`find_copies`).
     covariate_names : sequence of str, optional
         What the verdict calls the covariates; default the names of their columns.
     n_splits : int or "auto", default="auto"
@@ -131,13 +135,20 @@ def nested_scores(
     work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
     if permutations:
         work.check_shuffled()
-    truth, own_groups = work.truth, work.own_groups
+    truth, copies, kept = work.truth, find_copies(X), None
+    if groups is None:
+        kept = copies.for_folds(lambda own: outcome.sizes(truth, own[work.labelled]), n_splits)
+        work = replace(work, groups=kept)
+    own_groups = work.own_groups
     outcome.check_sizes(work.target, own_groups)
     n_splits = outcome.n_splits(len(truth)) if n_splits == "auto" else n_splits
     n_splits = min(int(n_splits), *outcome.sizes(truth, own_groups))
     few = len(truth) <= TWICE and n_splits < MANY_SPLITS
     repeats = (2 if few else 1) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
+    folds = ((work.labelled[train], work.labelled[test]) for train, test in splits[0])
+    copies.warn(folds, kept=kept is not None)
+    find_giveaways(outcome, truth, work.labelled, X, **given_columns(search), covariates=covariates).warn()
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(
@@ -148,7 +159,11 @@ def nested_scores(
         table = OutOfFold(work, splits, [rows for rows, _ in done])
         permutation = None
         if permutations:
-            permutation = _permuted(work, table, permutations, random_state, run)
+            # Copies with different outcomes are no groups that shuffles could exchange.
+            free = kept is not None and not _one_value_each(truth, own_groups)
+            permutation = _permuted(
+                work, table, permutations, random_state, run, None if free else own_groups
+            )
     chosen = tuple(choice for _, choice in done)
     names = covariate_names or work.covariate_names
     return concluded(procedure_of(search), work, table, chosen, permutation, names)
@@ -199,11 +214,18 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run) -> PermutationTest:
+def _one_value_each(truth: Any, groups: Any) -> bool:
+    pairs = np.column_stack([groups, truth.reshape(len(groups), -1)])
+    return len(np.unique(pairs, axis=0)) == len(np.unique(groups))
+
+
+def _permuted(
+    work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run, groups: Any
+) -> PermutationTest:
     splits, outcome = table.splits[0], work.outcome
     metric = outcome.metric(outcome.headline(table.truth))
     rng = np.random.default_rng(seed)
-    truths = [shuffled(work.truth, work.own_groups, splits, rng) for _ in range(permutations)]
+    truths = [shuffled(work.truth, groups, splits, rng) for _ in range(permutations)]
     done = run(
         delayed(work.choice)(seen, truth, train, test)
         for train, test in splits
