@@ -26,7 +26,14 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import labelled
 from superfactor.estimators.parameters import shown
 from superfactor.interpretation.covariate_units import covariate_units
-from superfactor.interpretation.models import FittedModel, fitted_model, model_data, numbers
+from superfactor.interpretation.models import (
+    FittedModel,
+    against_first,
+    covariate_ridge,
+    fitted_model,
+    model_data,
+    numbers,
+)
 from superfactor.interpretation.recalibrated import dispersion, inverse_of, recalibrated
 from superfactor.interpretation.refits.held_out import HeldOut, held_out_scores
 from superfactor.losses import Loss
@@ -335,23 +342,17 @@ def _out_of_fold_estimates(
             f"samples held out; {required} is required, and all {int(data.kept.sum())} samples with a label"
         )
     signal = signal[data.kept].T
-    signal = _against_first(estimator, signal).T
+    signal = against_first(estimator, signal).T
     found = recalibrated(
         *(data.loss, data.targets, data.covariates, signal),
         weight=data.weight,
-        ridge=_covariate_ridge(estimator),
+        ridge=covariate_ridge(estimator),
         intercept=bool(estimator.fit_intercept) and not data.loss.ignores_constants,
         least_dispersion=outcome.least_dispersion,
         size=data.size,
     )
     quantile = ndtri(probability) if found.free is None else stdtrit(found.free, probability)
     return found.coef, found.error, float(quantile)
-
-
-def _against_first(estimator: Any, signal: Any) -> Any:
-    """Return the activations (κ, n) of outputs (outputs, n): with several classes relative to the first."""
-    kept = numbers(estimator._by_activation(signal))
-    return kept - signal[:1] if len(kept) < len(signal) else kept
 
 
 def _check_order(codes: Any, kept: Any) -> None:
@@ -416,19 +417,13 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
 def _ridge(estimator: Any, size: int) -> Any:
     """Return the curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept has no ridge."""
     W = numbers(estimator.components_)
-    lam, rho = float(getattr(estimator, "lam_", estimator.lam)), _covariate_ridge(estimator)
+    lam, rho = float(getattr(estimator, "lam_", estimator.lam)), covariate_ridge(estimator)
     r, q = len(W), estimator.covariate_coef_.shape[1]
     P = np.zeros((size, size))
     P[:r, :r] = 2 * lam * (W @ W.T)
     covariates = np.arange(r, r + q)
     P[covariates, covariates] = 2 * rho
     return P
-
-
-def _covariate_ridge(estimator: Any) -> Any:
-    """Return ρ of the covariates (q,), or one number for all of them."""
-    lam = float(getattr(estimator, "lam_", estimator.lam))
-    return np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
 
 
 def _activation(estimator: Any, name: str) -> Any:
