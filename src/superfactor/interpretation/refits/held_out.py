@@ -37,6 +37,8 @@ from superfactor.outcomes.ridge import ridge_activations
 # noise with two and four classes). A χ² for fixed predictions gives 2.71, but folds share their training
 # samples.
 _CHANCE = 6.63
+# The same for counts, relative to their dispersion (measured: dispersions of 1 and 9, and unequal exposures).
+_CHANCE_OF_COUNTS = 3.84
 # A penalty that is no penalty.
 _FREE = 1e-12
 # The activation of a class without samples in the training part of a fold: a probability close to 0.
@@ -203,7 +205,7 @@ def held_out_scores(
     outcome, values = view.outcome, given.values[held]
     use = _Use.of(outcome.deviance(fitted.estimator, values, weight), base[held], parts[:, held])
     own_groups = None if groups is None else np.asarray(groups)[held]
-    chance = _CHANCE
+    chance = _CHANCE_OF_COUNTS if outcome.least_dispersion else _CHANCE
     if use.explained > 0:
         chance *= _dispersion(fitted.estimator, outcome, values, weight, use, own_groups)
     shown = use.explained > 0 and outcome.likelihood_ratio(use.none, use.best, weight.sum()) > chance
