@@ -367,7 +367,9 @@ class Classes(Outcome):
         table = np.array(areas)
         return of_leading(effect, table, table, classes)  # the largest area is at least ½
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         classes = estimator.classes_
         numbers = _numbers(classes, values)
         absent = np.setdiff1d(np.arange(len(classes)), numbers)
@@ -375,7 +377,7 @@ class Classes(Outcome):
             raise ValueError(
                 f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
             )
-        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes)))
+        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes), weight=weight))
         names = [str(label) for label in classes]
         kept = [names.index(name) for name in outputs]
         return {name: array[kept] for name, array in found.items()}

@@ -40,10 +40,10 @@ def _exposures(truth: Any) -> Any:
     return truth[:, :1, 1] if truth.ndim == 3 else np.ones((len(truth), 1))
 
 
-def _compared(truth: Any) -> Any:
+def _compared(truth: Any, weight: Any = None) -> Any:
     """Return what is correlated with features (n, κ): log(1 + count), or residuals given exposures."""
     if truth.ndim == 3:
-        return beyond_exposure(_columns(truth), _exposures(truth))
+        return beyond_exposure(_columns(truth), _exposures(truth), weight)
     return np.log1p(_columns(truth))
 
 
@@ -214,11 +214,13 @@ class Counts(Numbers):
         return self.alone_name if values.ndim < 3 else self.beyond_name
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        return super().alone(view, _compared(values), scores, weight)
+        return super().alone(view, _compared(values, weight), scores, weight)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         """Return correlations with log(1 + count), or with residuals of the counts given exposures."""
-        return by_columns(X, partial(with_numbers, Y=_compared(values)))
+        return by_columns(X, partial(with_numbers, Y=_compared(values, weight), weight=weight))
 
     def effect_kind(self, estimator: Any) -> str:
         return "rate ratio"

@@ -45,11 +45,14 @@ class Mixed(Numbers):
         table = np.array(rows)
         return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         found = []
         for v in values.T:
             known = np.flatnonzero(~np.isnan(v))
-            found.append(by_columns(X[known], partial(with_numbers, Y=v[known, None])))
+            own = None if weight is None else weight[known]
+            found.append(by_columns(X[known], partial(with_numbers, Y=v[known, None], weight=own)))
         return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
 
     def effect_kind(self, estimator: Any) -> str:

@@ -156,8 +156,10 @@ class Numbers(Outcome):
         table = np.array([[correlation(v, t, weight) for t in scores.T] for v in _columns(values).T])
         return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        return by_columns(X, partial(with_numbers, Y=_columns(values)))
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
+        return by_columns(X, partial(with_numbers, Y=_columns(values), weight=weight))
 
     def effect_kind(self, estimator: Any) -> str:
         return "slope"

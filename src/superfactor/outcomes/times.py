@@ -333,6 +333,10 @@ class Times(Outcome):
     def half_strata(self, values: Any) -> Any:
         return values[:, 0].astype(int)
 
+    def exchangeable(self, values: Any) -> Any:
+        strata = strata_of(values)
+        return super().exchangeable(values) if strata is None else strata.astype(int)
+
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
         event, time = values[:, :2].T
         ties = getattr(estimator, "ties", "breslow")
@@ -343,9 +347,12 @@ class Times(Outcome):
         own = [concordance(event, time, t, weight, strata_of(values)) for t in scores.T]
         return np.array(own), view.outputs * len(own)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         event, time = values[:, :2].T
-        return by_columns(X, partial(with_times, event=event, time=time))
+        given = {"event": event, "time": time, "strata": strata_of(values), "weight": weight}
+        return by_columns(X, partial(with_times, **given))
 
     def effect_kind(self, estimator: Any) -> str:
         return "hazard ratio"
