@@ -251,6 +251,7 @@ class _Training:
     targets : (n, κ), one-hot without class 0, real, or events
     loss : the loss of the fit, for these samples
     weight, class_weight : (n,); rates are weighted by exposure
+    sample_weight : (n,), without exposures
     size : the sum of the sample weights
     kept : mask of these samples among all given ones, bool
     informative : the number of informative samples: for survival times those with an event
@@ -262,6 +263,7 @@ class _Training:
     loss: Loss
     weight: Any
     class_weight: Any
+    sample_weight: Any
     size: float
     kept: Any
     informative: int
@@ -269,8 +271,8 @@ class _Training:
     @property
     def spread(self) -> Any:
         """Standard deviations (q,) of the covariates in units of the estimator; exactly 0 for constants."""
-        mean = np.average(self.covariates, axis=0, weights=self.weight)
-        spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
+        mean = np.average(self.covariates, axis=0, weights=self.sample_weight)
+        spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.sample_weight))
         return np.where(np.ptp(self.covariates, axis=0) > 0, spread, 0.0)
 
 
@@ -308,12 +310,13 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     weight, y = weight[kept], y[kept]
     targets, loss = fitted.outcome.loss_of(estimator, y, weight)
     factor = fitted.outcome.class_weights(estimator, y, weight)
-    size = float(np.sum(weight))
+    samples, size = weight, float(np.sum(weight))
     if exposures is not None:
         targets, weight = targets / exposures[kept], weight * exposures[kept, 0]
     beside = np.empty((len(codes), 0)) if beside is None else numbers(beside)
     informative = int(np.count_nonzero(fitted.outcome.informative(y)))
-    return _Training(codes[kept], beside[kept], targets, loss, weight, factor, size, kept, informative)
+    weights = weight, factor, samples
+    return _Training(codes[kept], beside[kept], targets, loss, *weights, size, kept, informative)
 
 
 def _has_many_features(fitted: FittedModel, data: _Training) -> bool:

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import PoissonRegressor
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
 from superfactor._words import counted
@@ -27,7 +28,10 @@ from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.numbers import Numbers, shuffled_as_well
 from superfactor.outcomes.pages import CountPage
 from superfactor.outcomes.reading import Statistics, by_columns, with_numbers
-from superfactor.outcomes.ridge import ridge_activations
+from superfactor.outcomes.ridge import ridge_activations, tuned
+
+# Folds that tune a ridge regression.
+_FOLDS = 5
 
 
 def _columns(truth: Any) -> Any:
@@ -225,6 +229,20 @@ class Counts(Numbers):
     def effect_kind(self, estimator: Any) -> str:
         return "rate ratio"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, _compared(values)).coef_).T
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        """Fit rates, weighted by exposure; column by column."""
+        exposures = _exposures(values)
+        rates, own = _columns(values) / exposures, weight * exposures[:, 0]
+        folds = list(KFold(min(_FOLDS, len(values)), shuffle=True, random_state=0).split(values))
+
+        def direction(rate: Any) -> Any:
+            def fit(strength: float, rows: Any) -> Any:
+                alpha = 1 / (strength * weight[rows].sum())
+                return PoissonRegressor(alpha=alpha, max_iter=1000).fit(Z[rows], rate[rows], own[rows])
+
+            def loss(model: Any, rows: Any) -> float:
+                return float(own[rows] @ half_deviances(rate[rows], model.predict(Z[rows])))
+
+            return tuned(strengths, folds, fit, loss).coef_
+
+        return np.column_stack([direction(rate) for rate in rates.T])

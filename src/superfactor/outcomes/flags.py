@@ -344,11 +344,12 @@ class Flags(Outcome):
     def effect_kind(self, estimator: Any) -> str:
         return "odds ratio"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
         found = []
         for column in values.T:
-            known = ~np.isnan(column)
-            found.append(_CLASSES.ridge_directions(Z[known], column[known].astype(int), strengths))
+            known = np.flatnonzero(~np.isnan(column))
+            own = column[known].astype(int)
+            found.append(_CLASSES.ridge_directions(Z[known], own, strengths, weight[known]))
         return np.hstack(found)
 
 

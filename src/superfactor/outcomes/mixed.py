@@ -57,3 +57,10 @@ class Mixed(Numbers):
 
     def effect_kind(self, estimator: Any) -> str:
         return "coefficient"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        found = []
+        for column in values.T:
+            known = np.flatnonzero(~np.isnan(column))
+            found.append(super().ridge_directions(Z[known], column[known], strengths, weight[known]))
+        return np.hstack(found)

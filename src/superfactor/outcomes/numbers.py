@@ -164,9 +164,9 @@ class Numbers(Outcome):
     def effect_kind(self, estimator: Any) -> str:
         return "slope"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_).T
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        alphas = [weight.sum() / strength for strength in strengths]
+        return np.atleast_2d(RidgeCV(alphas).fit(Z, values, weight).coef_).T
 
 
 def shuffled_as_well(y: Any, rows: Any) -> float:

@@ -23,13 +23,7 @@ _SCALERS = (StandardScaler, RobustScaler, MaxAbsScaler, MinMaxScaler, BlockScale
 
 
 def feature_effects(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    covariates: Any = None,
-    sample_weight: Any = None,
-    positive: Any = None,
+    model: Any, X: Any, y: Any, *, covariates: Any = None, sample_weight: Any = None, positive: Any = None
 ) -> DataFrame:
     """Return one row per feature and class, or target: its relation to the outcome and to the model.
 
@@ -43,8 +37,8 @@ def feature_effects(
     covariates : optional
         Covariates of these samples. They are checked, but do not change the table.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of these samples, those of ``model.fit`` for the training data. Samples of weight zero are left
-        out.
+        Weights of these samples, those of ``model.fit`` for the training data. Samples of weight zero are
+        left out.
     positive : class label, optional
         With two classes: the class in column ``class``, by default the rarer one.
 

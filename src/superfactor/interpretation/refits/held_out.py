@@ -5,9 +5,9 @@ preprocessing is fitted again without each fold, and the samples of the fold get
 The factors of each fit are rotated to those of the model by the orthogonal matrix that makes their scores on
 the *training* samples of the fold most similar, separately for predictive and background factors.
 
-What factors explain is compared with a regression on the covariates alone, fitted to the same training samples.
-The fit without its factors is a poor comparison: where classes are uneven and the fit is overconfident, its
-intercept is too extreme, and any factors seem to help.
+What factors explain is compared with a regression on the covariates alone, fitted to the same training
+samples. The fit without its factors is a poor comparison: where classes are uneven and the fit is
+overconfident, its intercept is too extreme, and any factors seem to help.
 """
 
 from __future__ import annotations
@@ -178,15 +178,7 @@ def held_out_scores(
     kept = np.ones(len(codes)) if weight is None else weight
     splits = _splits(view.outcome, given, kept, groups, cv, random_state)
     work = _Fold(
-        Refit(model),
-        fitted.estimator,
-        view,
-        view.scores_of(codes),
-        X,
-        given,
-        covariates,
-        weight,
-        rotation,
+        Refit(model), fitted.estimator, view, view.scores_of(codes), X, given, covariates, weight, rotation
     )
 
     scores, fold = work.scores.copy(), np.full(len(codes), -1)
@@ -364,9 +356,7 @@ class _Use:
         return float((self.none - self.best) / self.none) if self.best < self.none else 0.0
 
 
-def _dispersion(
-    estimator: Any, outcome: Outcome, values: Any, weight: Any, use: _Use, groups: Any
-) -> float:
+def _dispersion(estimator: Any, outcome: Outcome, values: Any, weight: Any, use: _Use, groups: Any) -> float:
     """Return the variance of the score along the signal, relative to that of independent samples; at least 1.
 
     The score is the sum of the slopes of the loss along the signal. Its variance comes from the samples, or

@@ -93,7 +93,7 @@ def against_rest(X: Any, codes: Any, count: int, weight: Any = None) -> Statisti
 
 
 def with_numbers(X: Any, Y: Any, weight: Any = None) -> Statistics:
-    """Return ``mean``, ``outcome_correlation`` and its ``p`` (K, b), for X (n, b), Y (n, K) and weights (n,)."""
+    """Return ``mean``, ``outcome_correlation`` and its ``p`` (K, b), for X (n, b), Y (n, K), weights (n,)."""
     weight, number = _weights(weight, len(Y))
     n = weight.sum()
     center = weight @ X / n
@@ -122,7 +122,10 @@ def with_times(X: Any, event: Any, time: Any, strata: Any = None, weight: Any = 
     X = X - center
     sets = RiskSets.of(time, np.ones(len(time), dtype=bool), strata)
     happened = event == 1
-    begin, end = sets.begin[happened], sets.last[happened] + 1  # of the risk sets of the events, in their order
+    begin, end = (
+        sets.begin[happened],
+        sets.last[happened] + 1,
+    )  # of the risk sets of the events, in their order
 
     def over_risk_sets(x: Any) -> Any:
         sums = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(x[sets.order], axis=0)])

@@ -201,7 +201,8 @@ def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, r
     splits, outcome = table.splits[0], work.outcome
     metric = outcome.metric(outcome.headline(table.truth))
     rng = np.random.default_rng(seed)
-    truths = [shuffled(work.truth, work.own_groups, splits, rng) for _ in range(permutations)]
+    groups, within = _exchangeable(outcome.exchangeable(work.truth), work.own_groups, splits)
+    truths = [shuffled(work.truth, groups, within, rng) for _ in range(permutations)]
     done = run(
         delayed(work.choice)(seen, truth, train, test)
         for train, test in splits
@@ -215,3 +216,18 @@ def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, r
             scores[k, i] = metric.function(truth[test], rows)
     own = table.fold_scores(MODEL)[metric.name][0]
     return PermutationTest(metric.name, float(np.nanmean(own)), np.nanmean(scores, axis=0))
+
+
+def _exchangeable(
+    blocks: Any, groups: Any, splits: list[tuple[Any, Any]]
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Return groups and splits within which values are shuffled, so that none leaves its block (n,)."""
+    if np.ptp(blocks) == 0:
+        return groups, splits
+    if groups is not None:
+        groups = np.unique(
+            np.column_stack([np.unique(groups, return_inverse=True)[1], blocks]), axis=0, return_inverse=True
+        )[1].ravel()
+    return groups, [
+        (train, test[blocks[test] == b]) for train, test in splits for b in np.unique(blocks[test])
+    ]
