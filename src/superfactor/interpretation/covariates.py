@@ -252,7 +252,6 @@ class _Training:
     loss : the loss of the fit, for these samples
     weight, class_weight : (n,); rates are weighted by exposure
     sample_weight : (n,), without exposures
-    size : the sum of the sample weights
     kept : mask of these samples among all given ones, bool
     informative : the number of informative samples: for survival times those with an event
     """
@@ -264,7 +263,6 @@ class _Training:
     weight: Any
     class_weight: Any
     sample_weight: Any
-    size: float
     kept: Any
     informative: int
 
@@ -310,13 +308,13 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     weight, y = weight[kept], y[kept]
     targets, loss = fitted.outcome.loss_of(estimator, y, weight)
     factor = fitted.outcome.class_weights(estimator, y, weight)
-    samples, size = weight, float(np.sum(weight))
+    samples = weight
     if exposures is not None:
         targets, weight = targets / exposures[kept], weight * exposures[kept, 0]
     beside = np.empty((len(codes), 0)) if beside is None else numbers(beside)
     informative = int(np.count_nonzero(fitted.outcome.informative(y)))
     weights = weight, factor, samples
-    return _Training(codes[kept], beside[kept], targets, loss, *weights, size, kept, informative)
+    return _Training(codes[kept], beside[kept], targets, loss, *weights, kept, informative)
 
 
 def _has_many_features(fitted: FittedModel, data: _Training) -> bool:
@@ -352,7 +350,7 @@ def _out_of_fold_estimates(
         ridge=covariate_ridge(estimator),
         intercept=bool(estimator.fit_intercept) and not data.loss.ignores_constants,
         least_dispersion=outcome.least_dispersion,
-        size=data.size,
+        sample_weight=data.sample_weight,
     )
     quantile = ndtri(probability) if found.free is None else stdtrit(found.free, probability)
     return found.coef, found.error, float(quantile)
@@ -411,7 +409,7 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
     if least is None:  # the loss is a negative log-likelihood: the dispersion is 1
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
     parameters = np.sum(inverse * (H - ridge)) / kappa  # the effective number
-    free = max(data.size - float(parameters), 1.0)
+    free = max(float(np.sum(data.sample_weight)) - float(parameters), 1.0)
     phi = dispersion(data.loss, activations, data.targets, data.weight, free)
     variance = np.maximum(phi, least)[:, None] * variance
     return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))

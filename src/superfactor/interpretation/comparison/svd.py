@@ -86,7 +86,8 @@ def unsupervised(
     codes = np.asarray(data.X @ atoms, dtype=np.float64)
     effect = fitted.estimator._by_output(_regression(fitted.estimator, data, codes, values, weight))
     shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
-    moments = moments_of(data.X, atoms, weight)[1]
+    present = data.X if weight is None else inputs.take(data.X, np.flatnonzero(weight), axis=0)
+    moments = moments_of(present, atoms, None if weight is None else weight[weight > 0])[1]
     source = Source(
         weights=atoms,
         covariance=moments.K,

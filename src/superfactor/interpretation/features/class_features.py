@@ -60,8 +60,8 @@ def class_features(
     table : DataFrame
         The markers of the first class in descending order of ``correlation``, then those of the next. A class
         without markers has no row. Columns are ``class`` (``label`` of several yes/no labels), ``rank``
-        (1, 2, …) and those of `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``auc``, ``q``,
-        ``correlation`` and ``coef_per_sd``.
+        (1, 2, …) and those of `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``,
+        ``auc``, ``q``, ``correlation`` and ``coef_per_sd``.
 
     Examples
     --------
@@ -91,9 +91,8 @@ def class_features(
     table = feature_effects(model, X, y, covariates=covariates, sample_weight=sample_weight)
     if column == "label":
         labels = list(dict.fromkeys(table["label"]))
-        return _listed(table.rename(columns={"label": "class"}), labels, n, level).rename(
-            columns={"class": "label"}
-        )
+        found = _listed(table.rename(columns={"label": "class"}), labels, n, level)
+        return found.rename(columns={"class": "label"})
     return markers_of(table, fitted.outcome.class_names(fitted.estimator), n, level)
 
 
