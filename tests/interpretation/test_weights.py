@@ -7,10 +7,12 @@ from sklearn.linear_model import LogisticRegression
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.interpretation import (
+    block_shares,
     class_features,
     covariate_effects,
     feature_effects,
     nearness,
+    stability,
     stable_features,
     unsupervised,
 )
@@ -154,6 +156,27 @@ def test_nearness_of_times_is_ridge_cox_regression():
     model = SMFSurvival(1, xi=1e-6).fit(X, y)
     assert nearness(model, X, y).cosine > 0.99
     assert nearness(model, X, y[:, :2]).cosine < 0.95
+
+
+def test_integer_weights_are_repeated_rows_in_shares_of_blocks():
+    model, X, y, weight = example("classes")
+    again = np.repeat(np.arange(len(X)), weight.astype(int))
+    blocks = {"some": [0, 1, 2], "others": [3, 4]}
+    model.fit(X, y, sample_weight=weight)
+    found, expected = (
+        block_shares(model, X, blocks, sample_weight=weight),
+        block_shares(model, X[again], blocks),
+    )
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_samples_drawn_again_have_events():
+    """Three events of forty: a part without any cannot be fitted."""
+    rng = np.random.default_rng(0)
+    y = np.c_[np.arange(40) % 14 == 0, rng.exponential(size=40)]
+    X = rng.standard_normal((40, 5))
+    model = SMFSurvival(1, **QUIET).fit(X, y)
+    assert stability(model, X, y, 30, fraction=0.4, shuffles=1).n_resamples == 30
 
 
 def test_stable_features_of_weighted_samples():

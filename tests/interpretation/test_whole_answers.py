@@ -11,7 +11,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from superfactor import SMFClassifier, SMFRegressor, SMFSurvival
-from superfactor.interpretation import feature_effects, stability, stable_features
+from superfactor.interpretation import (
+    feature_effects,
+    held_out_scores,
+    stability,
+    stable_features,
+    unsupervised,
+)
 from superfactor.selection import nested_scores
 
 QUIET = {"certify": None, "search": "off"}
@@ -82,6 +88,16 @@ def test_shuffled_times_stay_in_their_stratum(watched, grouped):
     Watched.seen.clear()
     stability(Watched(1, **QUIET).fit(X, y), X, y, 2, shuffles=2)
     assert all(same for same, _ in Watched.seen) and not all(own for _, own in Watched.seen)
+
+
+def test_samples_without_a_time_have_a_stratum():
+    X, y = in_strata(p=6)
+    y[::5, :2] = np.nan
+    model = SMFSurvival(1, **QUIET).fit(X, y)
+    assert (held_out_scores(model, X, y).fold[::5] == -1).all()
+    assert len(stable_features(model, X, y, n_pairs=4).table) == 6
+    assert stability(model, X, y, 2, shuffles=1).n_resamples == 2
+    assert unsupervised(model, X, y).share.shape == (1,)
 
 
 @pytest.mark.parametrize("grouped", [False, True])

@@ -334,7 +334,7 @@ class Times(Outcome):
     def not_predicted(self, outputs: Sequence[str]) -> str:
         return "the risk"
 
-    def half_strata(self, values: Any) -> Any:
+    def resample_strata(self, values: Any) -> Any:
         return values[:, 0].astype(int)
 
     def exchangeable(self, values: Any) -> Any:
