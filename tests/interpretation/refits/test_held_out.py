@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import orthogonal_procrustes
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.stats import pearsonr
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -48,7 +48,7 @@ def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
     final = factor_view(model)
     own = final.scores_of(model.transform(X))
     carries = final.coef.any(axis=0)
-    scores, parts, base = np.zeros_like(own), [], []
+    scores, parts, base, inside = np.zeros_like(own), [], [], []
     for k in np.unique(fold):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         again = clone(model).set_params(**changed(len(train) / len(y)))
@@ -66,17 +66,39 @@ def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
         scores[test] = t[test] @ turn
         parts.append(np.einsum("ij,cj->jic", scores[test], effect))
         base.append(null_model(again, y, covariates, train, test))
+        fit = answers(again, X, covariates)
+        fit -= (fit[train].mean(axis=0) if hasattr(again, "event_times_") else 0) + t @ (effect @ turn.T).T
+        inside.append(fit[test])
     order = np.argsort(np.concatenate([np.flatnonzero(fold == k) for k in np.unique(fold)]))
-    return scores, np.concatenate(base)[order], np.concatenate(parts, axis=1)[:, order]
+    return (
+        scores,
+        *(np.concatenate(x)[order] for x in (base, inside)),
+        np.concatenate(parts, axis=1)[:, order],
+    )
 
 
-def use_of(model, y, base, parts):
-    """What is explained, and the share of it lost without each factor, after shrinking if that helps."""
+def use_of(model, y, base, inside, parts):
+    """What is explained, and the share of it lost without each factor, after shrinking if that helps.
+
+    With factors and without them the constant may lie between those of both fits.
+    """
     fitted = model[-1] if hasattr(model, "steps") else model
+
+    def cost(x, used):
+        return loss(fitted, y, base + x[0] * (inside - base) + x[1] * used)
+
+    def least(used, most):
+        options = {"ftol": 1e-15, "gtol": 1e-9}
+        starts = ([0.0, 0.0], [0.5, 0.5 * most], [1.0, most])
+        found = [
+            minimize(cost, x, (used,), "L-BFGS-B", bounds=[(0, 1), (0, most)], options=options)
+            for x in starts
+        ]
+        return min(found, key=lambda one: one.fun)
+
     whole = parts.sum(axis=0)
-    best = minimize_scalar(lambda s: loss(fitted, y, base + s * whole), bounds=(0, 1), method="bounded")
-    none = loss(fitted, y, base)
-    lost = [loss(fitted, y, base + best.x * (whole - own)) - best.fun for own in parts]
+    none, best = least(whole, 0).fun, least(whole, 1)
+    lost = [cost(best.x, whole - own) - best.fun for own in parts]
     return (none - best.fun) / none, np.array(lost) / (none - best.fun)
 
 
@@ -137,9 +159,9 @@ def test_same_as_refits_one_by_one(name):
     model, X, y, Z, changed = example(name)
     found = held_out_scores(model, X, y, covariates=Z, cv=4, random_state=2)
     assert set(np.bincount(found.fold)) <= {len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1}
-    scores, base, parts = one_by_one(model, X, y, found.fold, Z, changed)
+    scores, *between, parts = one_by_one(model, X, y, found.fold, Z, changed)
     np.testing.assert_allclose(found.scores, scores, atol=1e-6)
-    explained, contribution = use_of(model, y, base, parts)
+    explained, contribution = use_of(model, y, *between, parts)
     np.testing.assert_allclose(found.explained, explained, rtol=1e-5)
     np.testing.assert_allclose(found.contribution, contribution, rtol=1e-3, atol=1e-4)
     np.testing.assert_array_equal(found.predictive, contribution >= 0.01)

@@ -59,7 +59,8 @@ class HeldOut:
     explained : float
         The share of the deviance of held-out samples that the factors explain in addition to a regression on
         covariates and intercept alone, which is fitted to the same training samples. Their part of the
-        prediction is first shrunk by one number if that helps. 0 means nothing.
+        prediction, and that of the intercept, are first shrunk by one number each if that helps. 0 means
+        nothing.
     contribution : array of shape (r,)
         The share of ``explained`` that is lost without each factor; negative if a factor makes the prediction
         worse. 0 if nothing is explained.
@@ -93,7 +94,7 @@ class HeldOut:
     >>> X = X - X.mean(axis=0)
     >>> held = held_out_scores(SMFClassifier(n_components=2).fit(X, y), X, y)
     >>> held.scores.shape, held.own_name, held.predictive.tolist()
-    ((150, 2), 'AUC', [True, False])
+    ((150, 2), 'AUC', [True, True])
     """
 
     scores: Any
@@ -183,19 +184,20 @@ def held_out_scores(
 
     scores, fold = work.scores.copy(), np.full(len(codes), -1)
     outputs = len(fitted.estimator.factor_coef_)
-    base, full = np.zeros((2, len(codes), outputs))
+    base, own, full = np.zeros((3, len(codes), outputs))
     parts = np.zeros((len(view.share), len(codes), outputs))
     with reporting(progress, "Fitting without each fold") as report:
         report(0, len(splits))
         found = in_parallel(work, splits, n_jobs)
         for k, (part, (_, test)) in enumerate(zip(found, splits, strict=True)):
-            scores[test], base[test], full[test], parts[:, test] = part
+            scores[test], base[test], own[test], full[test], parts[:, test] = part
             fold[test] = k
             report(k + 1, len(splits))
     held = np.flatnonzero(fold >= 0)
     weight = kept[held] * kept[held].sum() / (kept[held] @ kept[held])  # Σ is the effective number of samples
     outcome, values = view.outcome, given.values[held]
-    use = _Use.of(outcome.deviance(fitted.estimator, values, weight), base[held], parts[:, held])
+    deviance = outcome.deviance(fitted.estimator, values, weight)
+    use = _Use.of(deviance, base[held], own[held], parts[:, held])
     own_groups = None if groups is None else np.asarray(groups)[held]
     chance = _CHANCE_OF_COUNTS if outcome.least_dispersion else _CHANCE
     if use.explained > 0:
@@ -203,10 +205,10 @@ def held_out_scores(
     shown = use.explained > 0 and outcome.likelihood_ratio(use.none, use.best, weight.sum()) > chance
     predictive = shown & (use.contribution >= LEAST_CONTRIBUTION)
     seen = outcome.out_of(values, None if exposures is None else exposures[held])
-    own, of = outcome.alone(view, seen, scores[held], weight)
+    alone, of = outcome.alone(view, seen, scores[held], weight)
     unseen = fold[:, None] < 0
     activations, signal = (np.where(unseen, np.nan, values) for values in (full, parts.sum(axis=0)))
-    figures = (use.explained, use.contribution, predictive, own, outcome.alone_called(seen), of)
+    figures = (use.explained, use.contribution, predictive, alone, outcome.alone_called(seen), of)
     return HeldOut(scores, fold, *figures, activations, signal)
 
 
@@ -256,10 +258,11 @@ class _Fold:
     weight: Any
     rotation: str | None
 
-    def __call__(self, train: Any, test: Any) -> tuple[Any, Any, Any, Any]:
+    def __call__(self, train: Any, test: Any) -> tuple[Any, ...]:
         """Return scores (m, r) and activations of the samples at `test`; outputs are the last dimension.
 
-        Activations are without the factors (m, c), with them (m, c), and the part of each factor (r, m, c).
+        Activations are those of a regression without factors (m, c), of the fit at mean scores (m, c), of the
+        fit (m, c), and the part of each factor (r, m, c).
         """
         again = fitted_model(
             self.refit.fit(
@@ -274,21 +277,24 @@ class _Fold:
         turn = _alignment(view, scores[train], self.view, self.scores[train])
         beta = numbers(estimator.factor_coef_)
         effect = effects_of(view.turn, view.source.C, beta)  # type: ignore[union-attr]
-        offset = estimator._by_output(numbers(inputs.as_numpy(offset)).T).T[test]
-        full = offset + beta @ view.center + scores[test] @ effect.T
-        base = estimator._by_output(self._without_factors(estimator, whole, train, test).T).T
+        own = estimator._by_output(numbers(inputs.as_numpy(offset)).T).T + beta @ view.center
+        full = own[test] + scores[test] @ effect.T
+        base, has_constant = self._without_factors(estimator, whole, train, test)
+        base = estimator._by_output(base.T).T
+        own = own[test] if has_constant else own[test] - own[train].mean(axis=0)
         aligned, each = scores[test] @ turn, effect @ turn
         parts = aligned.T[:, :, None] * each.T[:, None, :]
 
         def filled(x: Any, missing: float) -> Any:
             return self.view.outcome.with_all_outputs(x, estimator, self.estimator, missing)
 
-        return aligned, filled(base, _UNKNOWN), filled(full, _UNKNOWN), filled(parts, 0.0)
+        return aligned, *(filled(x, _UNKNOWN) for x in (base, own, full)), filled(parts, 0.0)
 
-    def _without_factors(self, estimator: Any, whole: Any, train: Any, test: Any) -> Any:
+    def _without_factors(self, estimator: Any, whole: Any, train: Any, test: Any) -> tuple[Any, bool]:
         """Return activations (m, κ) of a regression on the covariates, with the loss and ridges of the refit.
 
-        Class weights do not enter the deviance, so the regression has none.
+        Also return whether a constant matters. Class weights do not enter the deviance, so the regression has
+        none.
         """
         outcome, n = self.view.outcome, len(self.given.values)
         weight = np.ones(n) if self.weight is None else self.weight
@@ -304,10 +310,11 @@ class _Fold:
         if exposures is not None:  # rates
             targets, weight = targets / exposures[train], weight * exposures[train, 0]
         penalty = np.broadcast_to(2 * covariate_ridge(estimator), spread.shape) / spread**2
-        if not Z.shape[1] and loss.ignores_constants:
-            return np.zeros((len(test), targets.shape[1]))
+        has_constant = not loss.ignores_constants
+        if not Z.shape[1] and not has_constant:
+            return np.zeros((len(test), targets.shape[1])), has_constant
         (a,) = ridge_activations(loss, targets, Z[train], Z[test], penalty[None] + _FREE, weight)
-        return a if exposures is None else a + np.log(exposures[test])
+        return a if exposures is None else a + np.log(exposures[test]), has_constant
 
 
 def _alignment(view: FactorView, scores: Any, final: FactorView, own: Any) -> Any:
@@ -339,16 +346,31 @@ class _Use:
     contribution: Any
 
     @classmethod
-    def of(cls, deviance: Callable[[Any], float], base: Any, parts: Any) -> _Use:
-        """Compare activations (n, c) without factors with the parts of the factors (r, n, c) added."""
-        none, signal = deviance(base), parts.sum(axis=0)
+    def of(cls, deviance: Callable[[Any], float], base: Any, own: Any, parts: Any) -> _Use:
+        """Compare activations without factors with the parts of the factors (r, n, c) added.
+
+        `base` (n, c) are those of a regression without factors, `own` those of the fit at mean scores. With
+        and without factors the best point between the two is used, since the intercept of the fit belongs to
+        its factors.
+        """
+        signal = parts.sum(axis=0)
+
+        def between(a: Any) -> tuple[float, Any]:
+            """Return the least deviance of a + t·(own − base) for t in [0, 1], and these activations."""
+            if np.array_equal(own, base):
+                return deviance(a), a
+            found = minimize_scalar(lambda t: deviance(a + t * (own - base)), bounds=(0, 1), method="bounded")
+            t = float(found.x) if found.fun < deviance(a) else 0.0
+            return deviance(a + t * (own - base)), a + t * (own - base)
+
+        none, a = between(base)
         # Shrinkage, so that factors of an overconfident but useful prediction count as useful.
-        shrunk = minimize_scalar(lambda s: deviance(base + s * signal), bounds=(0, 1), method="bounded")
-        gain, s = none - shrunk.fun, shrunk.x
-        if gain <= 0 or none <= 0:
-            return cls(none, none, base, signal, np.zeros(len(parts)))
-        without = np.array([deviance(base + s * (signal - part)) for part in parts])
-        return cls(none, shrunk.fun, base + s * signal, signal, (without - shrunk.fun) / gain)
+        found = minimize_scalar(lambda s: between(base + s * signal)[0], bounds=(0, 1), method="bounded")
+        best, with_parts = between(base + found.x * signal)
+        if best >= none or none <= 0:
+            return cls(none, none, a, signal, np.zeros(len(parts)))
+        without = np.array([deviance(with_parts - found.x * part) for part in parts])
+        return cls(none, best, with_parts, signal, (without - best) / (none - best))
 
     @property
     def explained(self) -> float:
