@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from superfactor._words import counted, listed
 from superfactor.estimators import SMFClassifier, targets
@@ -35,7 +35,7 @@ from superfactor.outcomes.reading import (
     of_leading,
     one_column,
 )
-from superfactor.outcomes.ridge import OFF, ridge_probabilities
+from superfactor.outcomes.ridge import OFF, ridge_probabilities, tuned
 
 # Largest Hessian for Newton's method; larger problems use scikit-learn, one setting after another.
 LARGEST_HESSIAN = 300
@@ -386,7 +386,9 @@ class Classes(Outcome):
         table = np.array(areas)
         return of_leading(effect, table, table, classes)  # the largest area is at least ½
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         classes = estimator.classes_
         numbers = _numbers(classes, values)
         absent = np.setdiff1d(np.arange(len(classes)), numbers)
@@ -394,7 +396,7 @@ class Classes(Outcome):
             raise ValueError(
                 f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
             )
-        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes)))
+        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes), weight=weight))
         names = [str(label) for label in classes]
         kept = [names.index(name) for name in outputs]
         return {name: array[kept] for name, array in found.items()}
@@ -402,14 +404,22 @@ class Classes(Outcome):
     def effect_kind(self, estimator: Any) -> str:
         return "odds ratio" if estimator.link == "logistic" else "coefficient"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
         rarest = int(np.unique(values, return_counts=True)[1].min())
-        model = LogisticRegression(max_iter=1000)
-        if rarest < 2:
-            return model.fit(Z, values).coef_.T
-        folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
-        search = GridSearchCV(model, {"C": strengths}, scoring="neg_log_loss", cv=folds)
-        return search.fit(Z, values).best_estimator_.coef_.T
+        folds: list[Any] = []
+        if rarest >= 2:
+            splitter = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
+            folds = list(splitter.split(np.zeros(len(values)), values))
+
+        def fit(strength: float, rows: Any) -> Any:
+            return LogisticRegression(C=strength, max_iter=1000).fit(Z[rows], values[rows], weight[rows])
+
+        def loss(model: Any, rows: Any) -> float:
+            chosen = np.searchsorted(model.classes_, values[rows])
+            true = model.predict_proba(Z[rows])[np.arange(len(rows)), chosen]
+            return -float(weight[rows] @ np.log(np.maximum(true, SMALLEST)))
+
+        return tuned(strengths, folds, fit, loss).coef_.T
 
 
 def _numbers(classes: Any, labels: Any) -> Any:

@@ -332,23 +332,27 @@ class Flags(Outcome):
         table = np.array(areas)
         return of_leading(np.abs(view.coef), table, np.abs(table - 0.5), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         parts = []
         for column in values.T:
             known = np.flatnonzero(~np.isnan(column))
+            own = None if weight is None else weight[known]
             codes = column[known].astype(int)
-            found = by_columns(X[known], partial(against_rest, codes=codes, count=2))
+            found = by_columns(X[known], partial(against_rest, codes=codes, count=2, weight=own))
             parts.append({name: array[1] for name, array in found.items()})
         return {name: np.array([part[name] for part in parts]) for name in parts[0]}
 
     def effect_kind(self, estimator: Any) -> str:
         return "odds ratio"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
         found = []
         for column in values.T:
-            known = ~np.isnan(column)
-            found.append(_CLASSES.ridge_directions(Z[known], column[known].astype(int), strengths))
+            known = np.flatnonzero(~np.isnan(column))
+            own = column[known].astype(int)
+            found.append(_CLASSES.ridge_directions(Z[known], own, strengths, weight[known]))
         return np.hstack(found)
 
 

@@ -69,7 +69,10 @@ class CheckedY:
         if self.values.dtype.kind != "f":
             return np.where(self.known, self.values.astype(object), None)
         out = self.values.copy()
-        out[~self.known] = np.nan
+        if self.strata is None:
+            out[~self.known] = np.nan
+        else:  # a stratum is required of every sample
+            out[~self.known, :2] = np.nan
         return out
 
     @property

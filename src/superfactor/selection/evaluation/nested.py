@@ -13,13 +13,14 @@ from joblib import Parallel, delayed
 from superfactor._arrays import few_threads
 from superfactor._deprecated import warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
+from superfactor.outcomes.base import FEWEST_SPLITS
 from superfactor.selection.copies import find_copies
 from superfactor.selection.evaluation.conclusions import concluded
 from superfactor.selection.evaluation.direct import DirectFold
 from superfactor.selection.evaluation.figures import NestedScores
 from superfactor.selection.evaluation.out_of_fold import OutOfFold
 from superfactor.selection.evaluation.outer import MODEL, OuterFold, SearchFold
-from superfactor.selection.evaluation.permutation import PermutationTest, shuffled
+from superfactor.selection.evaluation.permutation import PermutationTest, one_value_each, shuffled
 from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
@@ -136,13 +137,14 @@ def nested_scores(
     if permutations:
         work.check_shuffled()
     truth, copies, kept = work.truth, find_copies(X), None
-    if groups is None:
-        kept = copies.for_folds(lambda own: outcome.sizes(truth, own[work.labelled]), n_splits)
+    wanted = outcome.n_splits(len(truth)) if n_splits == "auto" else int(n_splits)
+    if groups is None:  # many folds of few samples may become fewer, so that copies stay together
+        needed = min(wanted, FEWEST_SPLITS) if n_splits == "auto" else wanted
+        kept = copies.for_folds(lambda own: outcome.sizes(truth, own[work.labelled]), needed)
         work = replace(work, groups=kept)
     own_groups = work.own_groups
     outcome.check_sizes(work.target, own_groups)
-    n_splits = outcome.n_splits(len(truth)) if n_splits == "auto" else n_splits
-    n_splits = min(int(n_splits), *outcome.sizes(truth, own_groups))
+    n_splits = min(wanted, *outcome.sizes(truth, own_groups))
     few = len(truth) <= TWICE and n_splits < MANY_SPLITS
     repeats = (2 if few else 1) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
@@ -160,7 +162,7 @@ def nested_scores(
         permutation = None
         if permutations:
             # Copies with different outcomes are no groups that shuffles could exchange.
-            free = kept is not None and not _one_value_each(truth, own_groups)
+            free = kept is not None and not one_value_each(truth, own_groups)
             permutation = _permuted(
                 work, table, permutations, random_state, run, None if free else own_groups
             )
@@ -214,18 +216,14 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-def _one_value_each(truth: Any, groups: Any) -> bool:
-    pairs = np.column_stack([groups, truth.reshape(len(groups), -1)])
-    return len(np.unique(pairs, axis=0)) == len(np.unique(groups))
-
-
 def _permuted(
     work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run, groups: Any
 ) -> PermutationTest:
     splits, outcome = table.splits[0], work.outcome
     metric = outcome.metric(outcome.headline(table.truth))
     rng = np.random.default_rng(seed)
-    truths = [shuffled(work.truth, groups, splits, rng) for _ in range(permutations)]
+    groups, within = _exchangeable(outcome.exchangeable(work.truth), groups, splits)
+    truths = [shuffled(work.truth, groups, within, rng) for _ in range(permutations)]
     done = run(
         delayed(work.choice)(seen, truth, train, test)
         for train, test in splits
@@ -239,3 +237,18 @@ def _permuted(
             scores[k, i] = metric.function(truth[test], rows)
     own = table.fold_scores(MODEL)[metric.name][0]
     return PermutationTest(metric.name, float(np.nanmean(own)), np.nanmean(scores, axis=0))
+
+
+def _exchangeable(
+    blocks: Any, groups: Any, splits: list[tuple[Any, Any]]
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Return groups and splits within which values are shuffled, so that none leaves its block (n,)."""
+    if np.ptp(blocks) == 0:
+        return groups, splits
+    if groups is not None:
+        groups = np.unique(
+            np.column_stack([np.unique(groups, return_inverse=True)[1], blocks]), axis=0, return_inverse=True
+        )[1].ravel()
+    return groups, [
+        (train, test[blocks[test] == b]) for train, test in splits for b in np.unique(blocks[test])
+    ]

@@ -64,7 +64,7 @@ def shuffled(truth: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -
     if groups is None:
         for _, test in splits:
             found[test] = truth[test[rng.permutation(len(test))]]
-    elif _one_value_each(truth, groups):
+    elif one_value_each(truth, groups):
         for _, test in splits:
             _, first, number = np.unique(groups[test], return_index=True, return_inverse=True)
             found[test] = truth[test][first][rng.permutation(len(first))][number]
@@ -74,6 +74,7 @@ def shuffled(truth: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -
     return found
 
 
-def _one_value_each(truth: Any, groups: Any) -> bool:
+def one_value_each(truth: Any, groups: Any) -> bool:
+    """Return whether all samples of a group have the same value (n, …)."""
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     return np.array_equal(truth, truth[first][number], equal_nan=np.issubdtype(truth.dtype, np.floating))
