@@ -5,26 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, namespace, to_numpy
+from superfactor._arrays import Array, moved, namespace, to_numpy
 from superfactor.losses import Loss
 from superfactor.models import Model, model_named
 from superfactor.options import Options
 from superfactor.problem.estimated_ridge import estimated_ridge
 from superfactor.problem.problem import Problem
 from superfactor.problem.whole import Whole
-from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes
-from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs
+from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes, subsample
+from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs, working_memory
 from superfactor.units import Auto, Weights, covariate_ridges, largest_square, null_loss
 
 # Squares of losses between these do not over- or underflow.
 _LOSSES = 1e-150, 1e150
 # Below this share of ‖X‖², the centred X is only rounding errors.
 _NO_VARIATION = 1e-12
+# σ₁² of few features comes from their Gram matrix up to this many operations, a fifth of a second.
+_GRAM_OPERATIONS = 2e9
+# Otherwise from few products with X, which may be passes over a file: σ₁² is only a unit. Width of a block,
+# most passes and smallest relative change.
+_WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
+# In memory, the Gram matrix of few samples converges to all digits.
+_STEPS, _ALL_DIGITS = 300, 1e-13
 
 
 def state(
@@ -208,20 +216,28 @@ def pose(
     ranges = samples.gather(Block.weight_range)
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
+    elif options.is_wide(shape) and _fits(shape, row_size, like, options):
+        whole = Whole(*subsample(samples, 1.0), loss, options)
     nothing = null_loss(samples, loss, n_outputs, n_covariates, fit_intercept)
     total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
     # The mean of X is fitted by the intercept, or does not affect the loss, so λ does not depend on it.
     shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
 
+    @cache
+    def gram() -> tuple[Array, Array]:
+        if whole is None or whole.feature_gram is None:
+            return samples.sum(Block.gram_and_sum)
+        return whole.feature_gram, samples.sum(Block.row_sum)
+
     def largest() -> float:
-        found = _largest_variation(samples, whole, shape[1], shared) * scale**2
+        found = _largest_variation(samples, whole, shape, shared, gram, options) * scale**2
         # Only informative samples, such as those with a label or an event, count in the loss.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
         ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
         dispersions = loss.dispersions(n_outputs)
-        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions)
+        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions, gram)
         return None if found is None else found * scale**2
 
     def usual_ridge() -> float:
@@ -265,17 +281,63 @@ def pose(
     )
 
 
-def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, total: float) -> float:
-    """Estimate σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite."""
-    short = None if whole is None else whole.short
-    if whole is not None and whole.feature_gram is not None:
-        s = to_numpy(samples.sum(Block.row_sum))
-        return float(np.linalg.eigvalsh(whole.feature_gram - s @ s.T / total)[-1])
-    if short is None:
-        return largest_square(samples, n_features, total)
-    squares = to_numpy(short.whole.data.singular_values) ** 2
-    s = short.samples.sum(Block.row_sum)
-    return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
+def _fits(shape: tuple[int, int], row_size: float | None, like: Array, options: Options) -> bool:
+    """Return whether the rows of X take no more memory than those of a first subsample."""
+    n, p = shape
+    size = n * (p if row_size is None else row_size + 1) * like.dtype.itemsize
+    return bool(size <= options.subsample_memory * working_memory())
+
+
+def _largest_variation(
+    samples: Samples,
+    whole: Whole | None,
+    shape: tuple[int, int],
+    total: float,
+    gram: Callable[[], tuple[Array, Array]],
+    options: Options,
+) -> float:
+    """Return σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite.
+
+    Exact if X is wide or has few features; otherwise an estimate from below. The method depends on the shape
+    alone, so that the same X leads to the same number in memory, on disk and on a cluster. `gram` returns X̃ᵀX̃
+    and X̃ᵀ√w. The centred matrix is not formed: X stays sparse.
+    """
+    n, p = shape
+    if whole is not None and options.is_wide(shape):
+        return _largest_of_few_samples(whole, total)
+    if p <= options.few_features and n * p**2 <= _GRAM_OPERATIONS:
+        G, s = gram()
+        return float(np.linalg.eigvalsh(G - s @ s.T / total)[-1])
+
+    def power(T: Array) -> Array:
+        if whole is None or whole.feature_gram is None:
+            product, s = samples.sum(Block.power_and_sum, T)
+        else:
+            product, s = whole.feature_gram @ T, gram()[1]
+        return product - s @ (s.T @ T) / total
+
+    start = np.random.default_rng(0).standard_normal((p, min(_WIDTH, p)))
+    return largest_square(power, start, _PASSES, _CHANGE)
+
+
+def _largest_of_few_samples(whole: Whole, total: float) -> float:
+    """Return the same for wide X in memory, from products of its samples."""
+    if whole.short is not None:
+        squares = to_numpy(whole.short.whole.data.singular_values) ** 2
+        s = whole.short.samples.sum(Block.row_sum)
+        return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
+    data = whole.threaded
+    ones = np.ones((data.shape[0], 1)) if data.root_weight is None else to_numpy(data.root_weight)
+
+    def centred(T: Array) -> Array:
+        return T - ones @ (ones.T @ T) / total
+
+    def power(T: Array) -> Array:
+        product = data.times(data.transpose_times(moved(centred(T), data.empty())))
+        return centred(np.asarray(to_numpy(product), dtype=float))
+
+    start = np.random.default_rng(0).standard_normal((data.shape[0], 1))
+    return largest_square(power, start, _STEPS, _ALL_DIGITS)
 
 
 def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:

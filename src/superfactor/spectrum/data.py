@@ -17,6 +17,8 @@ from superfactor.spectrum.rows import shared
 
 # Number of rows that are summed in the type of X; sums of these are in float64.
 _GRAM_ROWS = 8192
+# From this share of stored values on, sparse products of X with itself take longer than dense ones.
+_DENSE_SHARE = 0.1
 # Number of values of a sparse X that are squared at a time.
 _VALUES = 2**18
 
@@ -196,13 +198,13 @@ class DataMatrix:
 
     def feature_gram(self) -> Array:
         """Return X̃ᵀX̃ (p, p) in float64, from sums over a few rows at a time in the type of X."""
-        X, weight, xp = self._X, self.root_weight, self.xp
-        if self.is_sparse:
+        (n, p), X, weight, xp = self.shape, self._X, self.root_weight, self.xp
+        if self.is_sparse and X.nnz < _DENSE_SHARE * n * p:
             X = X if weight is None else sp.csr_array(X.multiply(weight))
             return (X.T @ X).toarray().astype("float64") * self._factor**2
-        total = xp.zeros((self.shape[1],) * 2, dtype=xp.float64, device=self.device)
-        for start, stop in _stretches(self.shape[0]):
-            block = X[start:stop, :]
+        total = xp.zeros((p, p), dtype=xp.float64, device=self.device)
+        for start, stop in _stretches(n):
+            block = X[start:stop, :].toarray() if self.is_sparse else X[start:stop, :]
             if weight is not None:
                 block = block * weight[start:stop, :]
             total += wide(block.T @ block)

@@ -38,6 +38,11 @@ class ProductMethods(LossMethods):
         return X.transpose_times(namespace(weight).ones_like(weight) if root is None else root)
 
     @reads_rows
+    def gram_and_sum(self) -> tuple[Array, Array]:
+        """Return X̃ᵀX̃ (p, p) and X̃ᵀ√w (p, 1), see `row_sum`, in one pass."""
+        return self._rows().feature_gram(), self.row_sum()
+
+    @reads_rows
     def power_and_sum(self, T: Array) -> tuple[Array, Array]:
         """Return X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), see `row_sum`."""
         X, root = self._rows(), self._annotations().root_weight
