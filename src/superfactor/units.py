@@ -169,7 +169,8 @@ def covariate_ridges(samples: Samples) -> Array:
 def largest_square(product: Callable[[Array], Array], start: Array, steps: int, change: float) -> float:
     """Return the largest eigenvalue of a symmetric matrix, from below, by a block Krylov space.
 
-    Rounding has almost no effect, so products from a file, from a cluster and in memory lead to the same number.
+    Rounding has almost no effect, so products in memory, from a file and from a cluster lead to the same
+    number.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def largest_square(product: Callable[[Array], Array], start: Array, steps: int, 
     S, inside = np.empty((size, 0)), np.empty((0, 0))
     largest = 0.0
     for _ in range(steps):
-        # Orthogonal to all columns so far, to the last digit: otherwise rounding errors grow from step to step.
+        # Orthogonal to all columns so far, to the last digit: otherwise rounding errors would grow.
         for _ in range(2):
             T = np.linalg.qr(T - S @ (S.T @ T))[0]
         Z = product(T)

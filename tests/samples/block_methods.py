@@ -22,6 +22,7 @@ SUMS = {
     "dual_terms": (DUAL,),
     "evaluate": AT,
     "gram_and_image": (TALL,),
+    "gram_and_sum": (),
     "image": (TALL,),
     "imbalance": (DUAL, []),
     "inner": (TALL, DUAL),

@@ -24,13 +24,13 @@ mean of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, to_numpy
+from superfactor._arrays import to_numpy
 from superfactor.problem.whole import Short, Whole
 from superfactor.samples import Block, Design, Samples
 from superfactor.units import null_model
@@ -84,7 +84,6 @@ def estimated_ridge(
     start: Any,
     ridge: Any,
     dispersions: Sequence[float | None],
-    gram: Callable[[], tuple[Array, Array]],
 ) -> float | None:
     """Return λ in the units of X̃; None if X is too large, or constant.
 
@@ -103,7 +102,6 @@ def estimated_ridge(
         Their ridge.
     dispersions : of the κ outputs
         From the loss.
-    gram : returns X̃ᵀX̃ (p, p) and X̃ᵀ√w (p, 1)
     """
     n, p = shape
     short = None if whole is None else whole.short
@@ -119,7 +117,7 @@ def estimated_ridge(
         pull = U.T @ to_numpy(asked.stack(Block.pulled, Design(None), coef))
         pull = np.sqrt(np.clip(values, 0.0, None))[:, None] * pull
     else:
-        values, V = _spectrum(short, shared, gram)
+        values, V = _spectrum(samples, short, shared)
         pull = V.T @ to_numpy(asked.sum(Block.pull, Design(None), coef))
     kept = values > _NO_EIGENVALUE * max(values.max(initial=0.0), 1e-300)
     pull = pull[kept]  # (k, κ)
@@ -140,12 +138,10 @@ def estimated_ridge(
     return float(np.exp(np.mean([np.log(places[int(np.argmin(values))]) for values in sums])))
 
 
-def _spectrum(
-    short: Short | None, shared: float, gram: Callable[[], tuple[Array, Array]]
-) -> tuple[Any, Any]:
+def _spectrum(samples: Samples, short: Short | None, shared: float) -> tuple[Any, Any]:
     """Return eigenvalues (k,) and eigenvectors (p, k) of X̃ᵀX̃, centred if `shared` is finite."""
     if short is None:
-        G, s = gram()
+        G, s = samples.gram()
     else:
         squares = to_numpy(short.whole.data.singular_values) ** 2
         if shared == math.inf:

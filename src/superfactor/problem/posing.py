@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,10 @@ from superfactor.units import Auto, Weights, covariate_ridges, largest_square, n
 _LOSSES = 1e-150, 1e150
 # Below this share of ‖X‖², the centred X is only rounding errors.
 _NO_VARIATION = 1e-12
-# σ₁² of few features comes from their Gram matrix up to this many operations, a fifth of a second.
-_GRAM_OPERATIONS = 2e9
-# Otherwise from few products with X, which may be passes over a file: σ₁² is only a unit. Width of a block,
-# most passes and smallest relative change.
+# With many samples and features, σ₁² is estimated, because products may be passes over a file and it is only
+# a unit: width of a block, most passes and smallest relative change.
 _WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
-# In memory, the Gram matrix of few samples converges to all digits.
+# Few samples are in memory, where products are cheap.
 _STEPS, _ALL_DIGITS = 300, 1e-13
 
 
@@ -223,21 +220,15 @@ def pose(
     # The mean of X is fitted by the intercept, or does not affect the loss, so λ does not depend on it.
     shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
 
-    @cache
-    def gram() -> tuple[Array, Array]:
-        if whole is None or whole.feature_gram is None:
-            return samples.sum(Block.gram_and_sum)
-        return whole.feature_gram, samples.sum(Block.row_sum)
-
     def largest() -> float:
-        found = _largest_variation(samples, whole, shape, shared, gram, options) * scale**2
+        found = _largest_variation(samples, whole, shape, shared, options) * scale**2
         # Only informative samples, such as those with a label or an event, count in the loss.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
         ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
         dispersions = loss.dispersions(n_outputs)
-        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions, gram)
+        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions)
         return None if found is None else found * scale**2
 
     def usual_ridge() -> float:
@@ -289,31 +280,23 @@ def _fits(shape: tuple[int, int], row_size: float | None, like: Array, options: 
 
 
 def _largest_variation(
-    samples: Samples,
-    whole: Whole | None,
-    shape: tuple[int, int],
-    total: float,
-    gram: Callable[[], tuple[Array, Array]],
-    options: Options,
+    samples: Samples, whole: Whole | None, shape: tuple[int, int], total: float, options: Options
 ) -> float:
     """Return σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite.
 
     Exact if X is wide or has few features; otherwise an estimate from below. The method depends on the shape
-    alone, so that the same X leads to the same number in memory, on disk and on a cluster. `gram` returns X̃ᵀX̃
-    and X̃ᵀ√w. The centred matrix is not formed: X stays sparse.
+    alone, so that the same X leads to the same number in memory, on disk and on a cluster. The centred matrix
+    is not formed: X stays sparse.
     """
-    n, p = shape
     if whole is not None and options.is_wide(shape):
         return _largest_of_few_samples(whole, total)
-    if p <= options.few_features and n * p**2 <= _GRAM_OPERATIONS:
-        G, s = gram()
-        return float(np.linalg.eigvalsh(G - s @ s.T / total)[-1])
+    p = shape[1]
+    if p <= options.few_features:
+        gram, s = samples.gram()
+        return float(np.linalg.eigvalsh(gram - s @ s.T / total)[-1])
 
     def power(T: Array) -> Array:
-        if whole is None or whole.feature_gram is None:
-            product, s = samples.sum(Block.power_and_sum, T)
-        else:
-            product, s = whole.feature_gram @ T, gram()[1]
+        product, s = samples.sum(Block.power_and_sum, T)
         return product - s @ (s.T @ T) / total
 
     start = np.random.default_rng(0).standard_normal((p, min(_WIDTH, p)))
