@@ -17,8 +17,8 @@ from superfactor.spectrum.rows import shared
 
 # Number of rows that are summed in the type of X; sums of these are in float64.
 _GRAM_ROWS = 8192
-# From this share of stored values on, sparse products of X with itself take longer than dense ones.
-_DENSE_SHARE = 0.1
+# From this share of stored values on, products of a few dense rows at a time are faster than sparse ones.
+_DENSE_SHARE, _DENSE_ROWS = 0.1, 128
 # Number of values of a sparse X that are squared at a time.
 _VALUES = 2**18
 
@@ -203,7 +203,7 @@ class DataMatrix:
             X = X if weight is None else sp.csr_array(X.multiply(weight))
             return (X.T @ X).toarray().astype("float64") * self._factor**2
         total = xp.zeros((p, p), dtype=xp.float64, device=self.device)
-        for start, stop in _stretches(n):
+        for start, stop in _stretches(n, _DENSE_ROWS if self.is_sparse else _GRAM_ROWS):
             block = X[start:stop, :].toarray() if self.is_sparse else X[start:stop, :]
             if weight is not None:
                 block = block * weight[start:stop, :]
@@ -303,9 +303,9 @@ def power_of_two(x: float) -> float:
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
-def _stretches(length: int) -> Iterator[tuple[int, int]]:
-    """Yield parts of a long side, so that only one part at a time is in float64."""
-    return ((start, min(start + _GRAM_ROWS, length)) for start in range(0, length, _GRAM_ROWS))
+def _stretches(length: int, size: int = _GRAM_ROWS) -> Iterator[tuple[int, int]]:
+    """Yield parts of a long side, so that only one part at a time is in float64, or dense."""
+    return ((start, min(start + size, length)) for start in range(0, length, size))
 
 
 def _between(X: Any, start: int, stop: int) -> tuple[Any, Any, Any]:
