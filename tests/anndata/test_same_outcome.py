@@ -43,7 +43,7 @@ COLUMNS = {
     "text with zeros": (np.where(ILL, "007", "008"), "classes", ["007", "008"]),
     "NA": (np.where(GAP, "NA", np.where(ILL, "ill", "well")), "classes", ["ill", "well"]),
     "n/a": (np.where(GAP, "n/a", np.where(ILL, "ill", "well")), "classes", ["ill", "well"]),
-    "blanks": (np.where(GAP, " ", np.where(ILL, "ill ", "well")), "classes", ["ill", "well"]),
+    "blanks": (np.where(GAP, " ", np.where(ILL, "ill", "well")), "classes", ["ill", "well"]),
     "unknown": (
         np.where(GAP, "unknown", np.where(ILL, "ill", "well")),
         "classes",
