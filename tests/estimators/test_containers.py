@@ -114,3 +114,37 @@ def test_few_stored_values_are_as_wide_as_an_array(tmp_path):
     with sklearn.config_context(working_memory=16):
         fits = {name: SMFClassifier(2, certify=None).fit(x, y) for name, x in containers(X, tmp_path)}
     agree(fits, 1e-9)
+
+
+def test_entries_that_are_stored_in_parts():
+    X, y = table((200, 20), "classes")
+    n, p = X.shape
+    rows = np.arange(0, 2 * n * p + 1, 2 * p)
+    parts = sp.csr_array((np.repeat(X / 2, 2), np.repeat(np.tile(np.arange(p), n), 2), rows), shape=X.shape)
+    stored = parts.nnz
+    agree({"array": SMFClassifier(2).fit(X, y), "parts": SMFClassifier(2).fit(parts, y)}, 1e-10)
+    assert parts.nnz == stored
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (30, 80)], ids="{0[0]}x{0[1]}".format)
+def test_types_of_numbers(shape):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, shape).astype(float)
+    y = np.arange(len(X)) % 3
+    forms = [X, *(X.astype(kind) for kind in ("i1", "u2", "i8", "f2", ">f8", "O", np.longdouble))]
+    forms += [X[::-1][::-1], np.repeat(X, 2, axis=0)[::2], X.tolist()]
+    forms += [sp.coo_array(X), sp.lil_array(X), sp.csr_matrix(X.astype("i4"))]
+    fits = {str(i): SMFClassifier(2).fit(form, y) for i, form in enumerate(forms)}
+    table = pd.DataFrame(X)
+    for kind in ("Int64", "Float64", "category", pd.SparseDtype(float, 0.0)):
+        fits[str(kind)] = SMFClassifier(2).fit(table.astype(kind).rename(columns=str), y)
+    agree(fits, 1e-9)
+
+
+def test_a_path_is_no_table(tmp_path):
+    for path in (tmp_path / "x.npy", str(tmp_path / "x.npy")):
+        with pytest.raises(
+            TypeError, match=r"^X: numbers are required, got a path; superfactor.row_blocks\('.*x.npy"
+        ):
+            SMFClassifier().fit(path, [0, 1])

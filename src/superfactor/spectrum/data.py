@@ -63,6 +63,9 @@ class DataMatrix:
             X = sp.csr_array(X)
             if X.dtype.kind != "f":
                 X = X.astype("float64")
+            if not X.has_canonical_format:  # squares of values need each entry once
+                X = X.copy()
+                X.sum_duplicates()
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         sample = X.data if self.is_sparse else X
         self.xp = namespace(sample)

@@ -30,7 +30,7 @@ from superfactor.estimators.inputs.columns import (
     split_apart,
     split_columns,
 )
-from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_annotated
+from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_other_objects
 from superfactor.estimators.inputs.sample_data import (
     check_codes,
     check_covariates,
@@ -60,7 +60,7 @@ __all__ = [
     "is_foreign",
     "like",
     "names_without",
-    "refuse_annotated",
+    "refuse_other_objects",
     "split_apart",
     "split_columns",
     "take",

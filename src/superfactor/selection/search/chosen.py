@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if as _available_if
 from sklearn.utils.validation import check_is_fitted
 
 from superfactor._arrays import NumpyArray
-from superfactor.estimators.inputs import as_numpy, refuse_annotated
+from superfactor.estimators.inputs import as_numpy, refuse_other_objects
 from superfactor.outcomes import Outcome, outcome_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class ChosenModel:
     def _chosen(self, X: Any) -> Any:
         """The model that is to be shown X."""
         check_is_fitted(self)
-        refuse_annotated(X)  # before a scaler sees it, which knows no way out
+        refuse_other_objects(X)  # before a scaler sees it, which knows no way out
         if not hasattr(self, "best_estimator_"):
             raise NotFittedError(
                 f"{type(self).__name__}: the search was interrupted before its choice was fitted"
