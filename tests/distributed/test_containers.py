@@ -21,3 +21,11 @@ def test_weights_and_objective_are_those_of_an_array(client, kind, model, shape)
         there = remote(2, model=model, client=client, **options)
         there.fit(da.from_array(X, chunks=(rows, -1)), da.from_array(y, chunks=rows))
     agree({"array": estimator(2, model=model, **options).fit(X, y), "Dask": there}, 1e-9)
+
+
+def test_wide_rows_beyond_the_working_memory(client):
+    X, y = table((280, 640), "numbers")
+    fit = DaskSMFRegressor(2, client=client, search="off")
+    with sklearn.config_context(working_memory=2):
+        fit.fit(da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100))
+    assert fit.lam_ == pytest.approx(estimator_of("numbers")[0](2, search="off").fit(X, y).lam_, rel=1e-10)

@@ -116,6 +116,19 @@ def test_few_stored_values_are_as_wide_as_an_array(tmp_path):
     agree(fits, 1e-9)
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers", "counts"])
+def test_wide_rows_beyond_the_working_memory(kind, tmp_path):
+    """The weights are the same; the objective is within the tolerance of the search."""
+    X, y = table((600, 1300), kind, planted=kind == "classes")
+    estimator, options = estimator_of(kind)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    array = estimator(2, search="off", **options).fit(X, y, sample_weight=weight)
+    with sklearn.config_context(working_memory=8):
+        blocks = estimator(2, search="off", **options).fit(npy(X, tmp_path), y, sample_weight=weight)
+    agree({"array": array, "row blocks": blocks}, 2e-7)
+    assert blocks.lam_ == pytest.approx(array.lam_, rel=1e-10)
+
+
 def test_entries_that_are_stored_in_parts():
     X, y = table((200, 20), "classes")
     n, p = X.shape

@@ -24,14 +24,14 @@ mean of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import to_numpy
-from superfactor.problem.whole import Short, Whole
+from superfactor.problem.whole import Short
 from superfactor.samples import Block, Design, Samples
 from superfactor.units import null_model
 
@@ -78,20 +78,21 @@ class _Parabola:
 
 def estimated_ridge(
     samples: Samples,
-    whole: Whole | None,
+    short: Short | None,
     shape: tuple[int, int],
     shared: float,
     start: Any,
     ridge: Any,
     dispersions: Sequence[float | None],
+    row_products: Callable[[], Any] | None,
 ) -> float | None:
     """Return λ in the units of X̃; None if X is too large, or constant.
 
     Parameters
     ----------
     samples : Samples
-    whole : Whole or None
-        X in memory; its decomposition is used if there is one.
+    short : Short or None
+        X in coordinates of its right singular vectors, if it is compressed.
     shape : (n_samples, n_features)
     shared : float
         Σw if features are centred, infinite otherwise.
@@ -102,18 +103,19 @@ def estimated_ridge(
         Their ridge.
     dispersions : of the κ outputs
         From the loss.
+    row_products : callable or None
+        Returns X̃X̃ᵀ (n, n) if X is wide.
     """
     n, p = shape
-    short = None if whole is None else whole.short
-    wide = whole is not None and whole.options.is_wide(shape)
+    wide = row_products is not None
     if not wide and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
         return None
     if wide and n > _LARGEST_CENTRED:
         shared = math.inf
     asked = samples if short is None else short.samples
     coef = null_model(asked, start, ridge)
-    if whole is not None and wide and short is None:  # from the Gram matrix of the samples
-        values, U = _spectrum_of_samples(whole, shared)
+    if row_products is not None and short is None:
+        values, U = _spectrum_of_samples(row_products(), to_numpy(asked.stack(Block.roots)), shared)
         pull = U.T @ to_numpy(asked.stack(Block.pulled, Design(None), coef))
         pull = np.sqrt(np.clip(values, 0.0, None))[:, None] * pull
     else:
@@ -150,10 +152,8 @@ def _spectrum(samples: Samples, short: Short | None, shared: float) -> tuple[Any
     return np.linalg.eigh((G + G.T) / 2 - s @ s.T / shared)
 
 
-def _spectrum_of_samples(whole: Whole, shared: float) -> tuple[Any, Any]:
-    """Return the same for X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n)."""
-    gram, root = to_numpy(whole.data.gram()), whole.data.root_weight
-    ones = np.ones((len(gram), 1)) if root is None else to_numpy(root)
+def _spectrum_of_samples(gram: Any, ones: Any, shared: float) -> tuple[Any, Any]:
+    """Return the same for X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n); `ones` is √w (n, 1)."""
     image = gram @ ones / shared
     centred = gram - image @ ones.T - ones @ image.T + ones @ (ones.T @ image / shared) @ ones.T
     return np.linalg.eigh((centred + centred.T) / 2)

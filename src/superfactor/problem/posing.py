@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ _NO_VARIATION = 1e-12
 # With many samples and features, σ₁² is estimated, because products may be passes over a file and it is only
 # a unit: width of a block, most passes and smallest relative change.
 _WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
-# Few samples are in memory, where products are cheap.
+# Products of few samples are computed with a group of rows in memory at a time. Two groups take no more passes
+# than the estimate.
+_GROUPS = 2
 _STEPS, _ALL_DIGITS = 300, 1e-13
 
 
@@ -220,15 +223,18 @@ def pose(
     # The mean of X is fitted by the intercept, or does not affect the loss, so λ does not depend on it.
     shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
 
+    row_products = _row_products(samples, whole, shape, like, options)
+
     def largest() -> float:
-        found = _largest_variation(samples, whole, shape, shared, options) * scale**2
+        found = _largest_variation(samples, whole, shape, shared, options, row_products) * scale**2
         # Only informative samples, such as those with a label or an event, count in the loss.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
         ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
         dispersions = loss.dispersions(n_outputs)
-        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions)
+        short = None if whole is None else whole.short
+        found = estimated_ridge(samples, short, shape, shared, nothing.coef, ridge, dispersions, row_products)
         return None if found is None else found * scale**2
 
     def usual_ridge() -> float:
@@ -279,8 +285,26 @@ def _fits(shape: tuple[int, int], row_size: float | None, like: Array, options: 
     return bool(size <= options.subsample_memory * working_memory())
 
 
+def _row_products(
+    samples: Samples, whole: Whole | None, shape: tuple[int, int], like: Array, options: Options
+) -> Callable[[], Array] | None:
+    """Return what computes X̃X̃ᵀ (n, n) of wide X; None for other X, and if it takes too many passes."""
+    n, p = shape
+    if not options.is_wide(shape):
+        return None
+    if whole is not None:
+        return cache(lambda: to_numpy(whole.data.gram()))
+    rows = int(options.subsample_memory * working_memory() / (8 * p))
+    return cache(lambda: samples.row_products(rows)) if n <= _GROUPS * rows else None
+
+
 def _largest_variation(
-    samples: Samples, whole: Whole | None, shape: tuple[int, int], total: float, options: Options
+    samples: Samples,
+    whole: Whole | None,
+    shape: tuple[int, int],
+    total: float,
+    options: Options,
+    row_products: Callable[[], Array] | None,
 ) -> float:
     """Return σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite.
 
@@ -288,8 +312,8 @@ def _largest_variation(
     alone, so that the same X leads to the same number in memory, on disk and on a cluster. The centred matrix
     is not formed: X stays sparse.
     """
-    if whole is not None and options.is_wide(shape):
-        return _largest_of_few_samples(whole, total)
+    if row_products is not None:
+        return _largest_of_few_samples(samples, whole, total, row_products)
     p = shape[1]
     if p <= options.few_features:
         gram, s = samples.gram()
@@ -303,24 +327,28 @@ def _largest_variation(
     return largest_square(power, start, _PASSES, _CHANGE)
 
 
-def _largest_of_few_samples(whole: Whole, total: float) -> float:
-    """Return the same for wide X in memory, from products of its samples."""
-    if whole.short is not None:
+def _largest_of_few_samples(
+    samples: Samples, whole: Whole | None, total: float, row_products: Callable[[], Array]
+) -> float:
+    """Return the same for wide X, from products of its samples."""
+    if whole is not None and whole.short is not None:
         squares = to_numpy(whole.short.whole.data.singular_values) ** 2
         s = whole.short.samples.sum(Block.row_sum)
         return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
-    data = whole.threaded
-    ones = np.ones((data.shape[0], 1)) if data.root_weight is None else to_numpy(data.root_weight)
+    ones = to_numpy(samples.stack(Block.roots))
 
     def centred(T: Array) -> Array:
         return T - ones @ (ones.T @ T) / total
 
-    def power(T: Array) -> Array:
-        product = data.times(data.transpose_times(moved(centred(T), data.empty())))
-        return centred(np.asarray(to_numpy(product), dtype=float))
+    def product(T: Array) -> Array:
+        if whole is None:
+            return row_products() @ T
+        data = whole.threaded  # which may be sparse
+        image = data.times(data.transpose_times(moved(T, data.empty())))
+        return np.asarray(to_numpy(image), dtype=float)
 
-    start = np.random.default_rng(0).standard_normal((data.shape[0], 1))
-    return largest_square(power, start, _STEPS, _ALL_DIGITS)
+    start = np.random.default_rng(0).standard_normal((len(ones), 1))
+    return largest_square(lambda T: centred(product(centred(T))), start, _STEPS, _ALL_DIGITS)
 
 
 def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:

@@ -111,6 +111,21 @@ class Samples(ABC):
             self._gram = self.sum(Block.gram_and_sum)
         return self._gram
 
+    def row_products(self, rows: int) -> Array:
+        """Return X̃X̃ᵀ (n, n) of few samples, NumPy, with this number of rows in memory at a time.
+
+        Takes a pass over X for each group of rows, which also reads the next group, after reading the first.
+        """
+        columns: list[Any] = []
+        known, found = 0, self.gather(Block.stretch, 0, rows)
+        while some := [part for part in found if len(part)]:
+            chosen = np.concatenate(some)
+            known += len(chosen)
+            parts = self.gather(Block.images_and_stretch, chosen.T, known, known + rows)
+            columns.append(np.concatenate([image for image, _ in parts]))
+            found = [part for _, part in parts]
+        return np.concatenate(columns, axis=1)
+
     def nothing(self) -> Tall:
         """Return a tall matrix without columns."""
         return Tall.of(self, Place(next(self._keys), 0))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from superfactor._arrays import Array, namespace, wide
 from superfactor.samples.block.design import Along, Design
 from superfactor.samples.block.loss import LossMethods
@@ -35,6 +37,22 @@ class ProductMethods(LossMethods):
     def row_sum(self) -> Array:
         """Return X̃ᵀ√w (p, 1), the weighted sum of the rows of X, in the units of X̃."""
         return self._row_sum(self._rows())
+
+    @reads_rows
+    def stretch(self, start: int, stop: int) -> Array:
+        """Return those of the rows of X̃ that are at start to stop among all samples (k, p): to gather."""
+        a, b = self._within(start, stop)
+        return np.empty((0, 0)) if a == b else self._rows().rows(a, b).dense()
+
+    def _within(self, start: int, stop: int) -> tuple[int, int]:
+        a, b = (min(max(at - self._start, 0), self.n_samples) for at in (start, stop))
+        return a, b
+
+    @reads_rows
+    def images_and_stretch(self, T: Array, start: int, stop: int) -> tuple[Array, Array]:
+        """Return X̃T (n_b, j) for T (p, j), and rows as `stretch` does: to gather."""
+        X, (a, b) = self._rows(), self._within(start, stop)
+        return X.times(T), X.rows(a, b).dense()
 
     @reads_rows
     def gram_and_sum(self) -> tuple[Array, Array]:
