@@ -29,8 +29,8 @@ _NO_VARIATION = 1e-12
 # With many samples and features, σ₁² is estimated, because products may be passes over a file and it is only
 # a unit: width of a block, most passes and smallest relative change.
 _WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
-# Products of few samples are computed with a group of rows in memory at a time. Two groups take no more passes
-# than the estimate.
+# Products of few samples are computed with a group of rows in memory at a time. Two groups take no more
+# passes than the estimate.
 _GROUPS = 2
 _STEPS, _ALL_DIGITS = 300, 1e-13
 
