@@ -62,16 +62,6 @@ def test_a_table_becomes_a_study(read):
         (lambda d: d.assign(status="normal"), "labels", "column 'status' has only one class, 'normal'"),
         (lambda d: d.assign(status=None), "labels", "column 'status' is empty for all 40 samples"),
         (
-            lambda d: d.assign(status=d["gene0"]),
-            "target",
-            "task='regression' predicts them as numbers, task='classes' makes each a class; times until",
-        ),
-        (
-            lambda d: d.loc[[*range(40)] * 2].assign(status=range(80)),
-            "target",
-            "column 'status' has 80 different numbers; task='regression' predicts them as numbers; times",
-        ),
-        (
             lambda d: cohort(n=60).assign(status=[f"s{i}" for i in range(60)]),
             "labels",
             "has 60 different values",

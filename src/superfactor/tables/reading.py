@@ -83,8 +83,8 @@ def read_study(
     event_word : str, optional
         The word in `event` that means an event.
     task : "classes", "regression", "counts" or "labels", optional
-        The kind of target. By default words and few integers are classes. For a column of other numbers
-        `task` is required: "regression" predicts numbers, "counts" integers from 0.
+        The kind of target. By default words and few integers are classes, and other numbers are predicted as
+        numbers; "counts" predicts integers from 0.
     exposure : str, optional
         The exposure of counts: hours, area, library size.
     id : str, optional
@@ -182,10 +182,8 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     features = _features(source, combined)
     ids, named = _sample_ids(frame, roles.id)
     columns = _target(source, combined, wishes, named)
-    outcome, chosen = kinds.kind_of(columns, roles, wishes.task)
+    outcome, y, chosen = kinds.read(columns, timed=roles.time is not None, task=wishes.task)
     kind = kinds.KINDS[outcome]
-    y = kind.read(columns)
-    chosen += kind.notes(columns, y)
     groups = None if roles.group is None else _groups(combined.label, frame, roles.group)
     values, positions = features_of(combined, features, named, gaps=wishes.impute != "none")
     blocks, sparse = ranges_of_kept(combined.blocks, positions), sp.issparse(values)

@@ -35,7 +35,7 @@ from superfactor.estimators.inputs.data import (
     check_numbers,
     check_rows,
     counted_missing,
-    refuse_annotated,
+    refuse_other_objects,
 )
 from superfactor.estimators.inputs.sample_data import (
     check_codes,
@@ -67,7 +67,7 @@ __all__ = [
     "is_foreign",
     "like",
     "names_without",
-    "refuse_annotated",
+    "refuse_other_objects",
     "split_apart",
     "split_columns",
     "take",

@@ -6,6 +6,7 @@ its rows have weight zero. Other arrays are small and are converted to the type 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -42,7 +43,7 @@ def check_data(
     With `gaps`, a dense NumPy array may contain NaN; `complete` returns the array to use in its place. Sets
     (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
     """
-    refuse_annotated(X)
+    refuse_other_objects(X)
     if not reset:
         _check_same_library(estimator, X, method)
     if is_foreign(X):
@@ -78,7 +79,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     A memmap of a single block counts as an array, because joblib creates such memmaps. Sets (`reset`) or
     checks the same attributes as `check_data`. Values are checked when they are read.
     """
-    refuse_annotated(X)
+    refuse_other_objects(X)
     source = as_rows(X)
     if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
         return None
@@ -90,8 +91,12 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     return source
 
 
-def refuse_annotated(X: Any) -> None:
-    """Raise a TypeError for AnnData, because only the user knows which column holds the labels."""
+def refuse_other_objects(X: Any) -> None:
+    """Raise a TypeError for paths, and for AnnData, because only the user knows which column holds labels."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X: numbers are required, got a path; superfactor.row_blocks({os.fspath(X)!r}) opens it"
+        )
     if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
         raise TypeError(
             f"X: {type(X).__name__} holds a matrix and annotations; superfactor.anndata.tl.smf(adata, "

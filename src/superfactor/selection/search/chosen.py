@@ -23,7 +23,7 @@ from superfactor.estimators.inputs import (
     counted_missing,
     covariate_indices,
     exposure_index,
-    refuse_annotated,
+    refuse_other_objects,
 )
 from superfactor.outcomes import Outcome, outcome_of
 from superfactor.preprocessing.columns import advising_reindex, is_frame
@@ -120,7 +120,7 @@ class ChosenModel:
     def _chosen(self, X: Any) -> Any:
         """The model that is to be shown X; a warning counts the values that its imputer completes."""
         check_is_fitted(self)
-        refuse_annotated(X)  # before a scaler sees it, which knows no way out
+        refuse_other_objects(X)  # before a scaler sees it, which knows no way out
         if is_frame(X) and not set(getattr(self, "feature_names_in_", ())) <= set(X.columns):
             with advising_reindex(self, X, advise=self.impute is not None):  # a scaler gives no advice
                 validate_data(self, X, reset=False, skip_check_array=True)

@@ -28,6 +28,10 @@ _COMPUTED = re.compile(r"[=@\t\r]|[+-](?!\s*[\d.,]*([eE][+-]?\d+)?\s*%?\s*\Z)(?=
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*", re.I)
 
 
+class Label(str):
+    """Text of a column whose type is text or categorical: a label, even if it looks like a number."""
+
+
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number; unlike float(), this refuses 1_000."""
     return _NUMBER.fullmatch(cell) is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
-from superfactor.tables.grids.cells import ROW_NAMES
+from superfactor.tables.grids.cells import ROW_NAMES, Label, stripped
 from superfactor.tables.notes import Note
 
 if TYPE_CHECKING:
@@ -90,10 +90,15 @@ def about_samples(
             numeric[name] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             gone = series.isna()
-            texts[name] = [None if empty else str(v) for v, empty in zip(series, gone, strict=True)]
+            texts[name] = [None if empty else _text(v) for v, empty in zip(series, gone, strict=True)]
     block = np.column_stack(list(numeric.values())) if numeric else np.empty((n, 0))
     order = [name for name in (ROW_NAMES, *columns) if name in texts or name in numeric]
     return frame(list(dict.fromkeys(order)), block, list(numeric), texts, range(1, n + 1), "row")
+
+
+def _text(cell: Any) -> str | None:
+    text = stripped(str(cell))
+    return Label(text) if text is not None and isinstance(cell, Label) else text
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.tables.columns.numbers import place, with_points, without_point
-from superfactor.tables.grids.cells import is_number
+from superfactor.tables.grids.cells import Label, is_number
 from superfactor.tables.notes import TableError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# With more different words, a column probably holds names.
+MOST_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class TargetColumns:
     unlabeled : a value that means "no value", in addition to empty cells
     event_word : the value that means an event, or None
     ids : names of the samples (n,), or None
+    most_classes : largest number of classes in a column of labels
     """
 
     path: Any
@@ -36,6 +41,7 @@ class TargetColumns:
     unlabeled: str | None = None
     event_word: str | None = None
     ids: Any = None
+    most_classes: float = MOST_CLASSES
 
     def where(self, name: str) -> str:
         """The file and a column, for messages."""
@@ -44,6 +50,10 @@ class TargetColumns:
     def cells(self, name: str) -> list[str | None]:
         """The cells of a column as text, None for missing values."""
         return cells_of(self.frame[name], self.unlabeled)
+
+    def are_labels(self, name: str) -> bool:
+        """Whether the type of a column says that its cells are labels, even if they look like numbers."""
+        return any(isinstance(cell, Label) for cell in self.frame[name])
 
     def numbers(self, name: str) -> Any:
         """A column as float64 (n,), NaN for missing values; raise a TableError for text."""
