@@ -27,7 +27,7 @@ def test_is_the_library_on_the_same_samples(measured):
     found = nested_scores(search, X, y, n_repeats=1, covariate_names=("sex", "age"))
     for own, expected in (
         (told["nested"]["summary"], found.summary),
-        (told["nested"]["rivals"]["covariates alone"], found.rivals["covariates alone"]),
+        (told["nested"]["baselines"]["covariates alone"], found.baselines["covariates alone"]),
     ):
         assert own == {
             metric: {end: pytest.approx(x) if x == x else None for end, x in values.items()}

@@ -105,7 +105,7 @@ def test_permutations_stay_in_their_stratum(watched, grouped):
     X, y = watched
     groups = np.repeat(np.arange(40), 3) if grouped else None
     nested_scores(
-        Watched(1, **QUIET), X, y, groups=groups, n_splits=3, n_repeats=1, permutations=2, rivals=False
+        Watched(1, **QUIET), X, y, groups=groups, n_splits=3, n_repeats=1, permutations=2, baselines=False
     )
     assert all(same for same, _ in Watched.seen) and not all(own for _, own in Watched.seen)
 

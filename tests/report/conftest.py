@@ -92,13 +92,13 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         return {name: around(value) for name, value in zip(names, values, strict=False)}
 
     own = summary(0.91, 0.91, 0.96, 0.25, 0.93)
-    rivals = {
+    baselines = {
         "PCA + logistic regression": summary(0.86, 0.86, 0.92, 0.35, 0.8),
         "always the most frequent class": summary(0.51, 0.5, 0.5, 0.69),
     }
     differences = {
-        rival: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
-        for rival, found in rivals.items()
+        baseline: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
+        for baseline, found in baselines.items()
     }
     verdict = Verdict(
         grade=grade,
@@ -106,7 +106,13 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         sentences=("A sentence.", "Another <b>one</b>."),
         advice=("Try this.",),
     )
-    options = {"summary": own, "rivals": rivals, "differences": differences, "n_splits": 5, "n_repeats": 2}
+    options = {
+        "summary": own,
+        "baselines": baselines,
+        "differences": differences,
+        "n_splits": 5,
+        "n_repeats": 2,
+    }
     return SimpleNamespace(**options, verdict=verdict, **more)
 
 

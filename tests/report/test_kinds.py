@@ -190,7 +190,7 @@ def test_shuffled_outcomes_are_not_shown_to_be_predicted(made, tmp_path):
     kinds = {numbers: (SMFRegressorCV, lambda y: y), times: (SMFSurvivalCV, survival)}
     search, form = kinds[made]
     search = search([1], xi=[0.1], lam=[1.0], cv=3).fit(X, form(y))
-    nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, rivals=False)
+    nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, baselines=False)
     options = QUICK | {"nested": nested}
     text = Case(search, X, form(y), options=options).write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
@@ -222,7 +222,7 @@ def test_one_figure_of_held_out_samples_is_the_headline(kind, tmp_path):
     else:
         search, name = SMFRegressorCV([2], xi=[0.1], lam=[1e-3], cv=3), "r2"
     search.fit(X, y)
-    nested = nested_scores(search, X, y, n_splits=3, n_repeats=2, rivals=False)
+    nested = nested_scores(search, X, y, n_splits=3, n_repeats=2, baselines=False)
     text = words(
         Case(search, X, y, options=QUICK)
         .write(tmp_path / "p.html", nested=nested)

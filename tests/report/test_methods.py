@@ -143,7 +143,7 @@ def test_samples_without_a_label_are_counted():
 def test_intervals_seed_inner_folds_imputation_and_stable_features_are_named(tmp_path):
     X, y, _ = with_gaps()
     search = SMFClassifierCV(2, xi=0.1, lam=[0.1, 1.0], cv=3, impute="mean", certify=None).fit(X, y)
-    nested = nested_scores(search, X, y, rivals=False, n_splits=4, n_repeats=1, random_state=5)
+    nested = nested_scores(search, X, y, baselines=False, n_splits=4, n_repeats=1, random_state=5)
     page = write_report(tmp_path / "p.html", search, X, y, nested=nested, stable=None, nearness=False)
     text = words(page.read_text(encoding="utf-8"))
     for said in (

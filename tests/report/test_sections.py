@@ -297,7 +297,7 @@ def test_a_recorded_search_unlabelled_samples_and_missing_values(two_classes):
 def test_the_table_of_nested_scores_has_every_method_and_measure():
     nested = nested_like("better")
     found = result.nested_table(nested)
-    assert found["methods"] == ["This model", *nested.rivals]
+    assert found["methods"] == ["This model", *nested.baselines]
     rows = {row["metric"]: row["cells"] for row in found["rows"]}
     assert list(rows) == list(nested.summary)
     assert rows["balanced_accuracy"][0]["mean"] == nested.summary["balanced_accuracy"]["mean"]
@@ -307,9 +307,9 @@ def test_the_table_of_nested_scores_has_every_method_and_measure():
 
 def test_the_table_of_nested_scores_marks_covariates():
     nested = nested_like("better")
-    nested.rivals = {**nested.rivals, "covariates alone": nested.summary}
+    nested.baselines = {**nested.baselines, "covariates alone": nested.summary}
     found = result.nested_table(nested)
-    assert found["methods"] == ["This model: covariates + factors", *nested.rivals]
+    assert found["methods"] == ["This model: covariates + factors", *nested.baselines]
     said = Times().legend(["tuned PCA + Cox regression", "covariates alone"], [], [])
     assert said.startswith("model: covariates + factors; PCA+Cox, ridge: tuned Cox regressions with the cov")
 

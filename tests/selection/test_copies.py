@@ -38,7 +38,7 @@ def test_shuffled_labels_of_samples_that_occur_twice_are_not_predicted(noise):
     for seed in range(3):
         y = np.tile(np.random.default_rng(seed).permutation(np.arange(40) % 2), 2)
         found, said = said_about_copies(
-            nested_scores, SEARCH, table, y, n_repeats=1, rivals=False, random_state=seed
+            nested_scores, SEARCH, table, y, n_repeats=1, baselines=False, random_state=seed
         )
         assert len(said) == 1
         assert "40 pairs of samples" in said[0]
@@ -52,7 +52,7 @@ def test_shuffled_labels_of_samples_that_occur_twice_are_not_predicted(noise):
 @pytest.mark.parametrize("model", [LogisticRegression(), make_pipeline(SEARCH)])
 def test_other_models_are_evaluated_without_copies_in_other_folds_too(model):
     y = np.tile(np.arange(40) % 2, 2)
-    found, said = said_about_copies(nested_scores, model, twice(0), y, n_repeats=1, rivals=False)
+    found, said = said_about_copies(nested_scores, model, twice(0), y, n_repeats=1, baselines=False)
     assert found.verdict.grade != "better"
     assert len(said) == 1
 

@@ -59,7 +59,7 @@ def test_one_column_is_named_once(case):
 def test_covariates_and_nested_scores():
     _, y, column, _ = CASES["classes"]
     search = SMFClassifierCV(**QUICK)
-    options = {"n_repeats": 1, "rivals": False}
+    options = {"n_repeats": 1, "baselines": False}
     beside = pd.DataFrame({"dose": column, "age": RNG.random(60)})
     assert len(said(nested_scores, search, X, y, covariates=beside, **options)) == 1
     assert len(said(nested_scores, make_pipeline(search), X.assign(dose=column), y, **options)) == 1

@@ -20,7 +20,7 @@ def classes(n, size, seed=0, number=2):
 
 def nested(X, y, model=None, **options):
     model = LogisticRegression() if model is None else model
-    return nested_scores(model, X, y, **({"n_repeats": 2, "rivals": False} | options))
+    return nested_scores(model, X, y, **({"n_repeats": 2, "baselines": False} | options))
 
 
 @pytest.mark.parametrize("size", [2.0, 3.0, 12.0])
@@ -48,7 +48,7 @@ def test_perfect_accuracy_has_an_interval_below_one_and_perfect_order_none():
 def test_a_constant_guess_has_no_interval():
     X, y = classes(60, 1.0)
     for found in (nested(X, y), nested(X, y, SMFClassifierCV(2, xi=0.1, lam=0.1), n_repeats=1)):
-        (guess,) = (own for name, own in found.rivals.items() if name.startswith("always"))
+        (guess,) = (own for name, own in found.baselines.items() if name.startswith("always"))
         assert all(np.isnan(own[end]) for own in guess.values() for end in ("low", "high"))
         assert all(np.isfinite(own["mean"]) for own in guess.values())
 

@@ -38,7 +38,7 @@ def in_words(facts: Facts) -> str:
 
 
 def _data(facts: Facts) -> str:
-    outcome = facts.page.told(facts.train.truth, facts.names)
+    outcome = facts.page.describe(facts.train.truth, facts.names)
     beside = more = ""
     if facts.covariates:
         role = "covariates" if len(facts.covariates) > 1 else "covariate"

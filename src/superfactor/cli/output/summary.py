@@ -85,13 +85,13 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    outcome, others = outcome_named(nested.outcome), list(nested.rivals)
+    outcome, others = outcome_named(nested.outcome), list(nested.baselines)
     rows = [
         [
             outcome.words(metric),
             figure(outcome, metric, found["mean"]),
             interval(outcome, metric, found),
-            *(figure(outcome, metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
+            *(figure(outcome, metric, nested.baselines[name].get(metric, NONE)["mean"]) for name in others),
         ]
         for metric, found in nested.summary.items()
         if metric != "calibration_intercept"

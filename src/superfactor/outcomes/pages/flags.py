@@ -52,7 +52,7 @@ class FlagPage(Page):
     def summary(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         return [(f"{name}: yes", int(np.sum(truth[:, k] == 1))) for k, name in enumerate(names)]
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         return [(name, int(np.sum(truth[:, k] == 1))) for k, name in enumerate(names)]
 
     def towards(self, effect: Any, up: int, names: Sequence[str]) -> tuple[str, str]:

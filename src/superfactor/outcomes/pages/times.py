@@ -63,7 +63,7 @@ class TimePage(Page):
             ("Longest time", float(np.max(time))),
         ]
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         table = dict(self.summary(truth, names))
         return [
             ("events", table["Events"]),

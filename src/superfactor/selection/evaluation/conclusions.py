@@ -73,7 +73,7 @@ def concluded(
         folds=folds,
         repeats={method: repeats for method, (repeats, _) in figures.items()},
         summary=summaries.pop(MODEL),
-        rivals=summaries,
+        baselines=summaries,
         differences=differences,
         predictions=table.rows[MODEL][0],
         predicted=predicted,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from superfactor._deprecated import renamed_attributes
 from superfactor.selection.evaluation.permutation import PermutationTest
 from superfactor.selection.evaluation.verdict import Verdict
 
 
+@renamed_attributes(rivals="baselines")
 @dataclass(frozen=True)
 class NestedScores:
     """Figures of samples that the models had not seen, over all folds and repeats.
@@ -37,7 +39,7 @@ class NestedScores:
         Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples (Nadeau
         and Bengio), in a form that ends within the range of the metric. Those of accuracies contain Wilson's
         interval too. NaN where folds do not differ.
-    rivals : dict
+    baselines : dict
         Baseline → the same. The prediction that ignores the features has no intervals.
     differences : dict
         Baseline → metric (the headline), mean, low, high of the model's score less the baseline's.
@@ -64,7 +66,7 @@ class NestedScores:
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> scores = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False)
+    >>> scores = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False)
     >>> scores.procedure["class"], scores.procedure["parameters"]["n_components"]
     ('SMFClassifierCV', 'auto')
     >>> scores.headline, scores.n_splits
@@ -85,7 +87,7 @@ class NestedScores:
     folds: dict[str, dict[str, Any]]
     repeats: dict[str, dict[str, Any]]
     summary: dict[str, dict[str, float]]
-    rivals: dict[str, dict[str, dict[str, float]]]
+    baselines: dict[str, dict[str, dict[str, float]]]
     differences: dict[str, dict[str, Any]]
     predictions: Any
     predicted: Any
@@ -115,7 +117,7 @@ class NestedScores:
             "seed": self.seed,
             "headline": self.headline,
             "summary": self.summary,
-            "rivals": self.rivals,
+            "baselines": self.baselines,
             "differences": self.differences,
             "chance": self.chance,
             "repeats": {

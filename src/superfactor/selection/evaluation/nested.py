@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from superfactor._arrays import few_threads
-from superfactor._deprecated import warn_deprecated
+from superfactor._deprecated import renamed_parameters, warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
 from superfactor.outcomes.base import FEWEST_SPLITS
 from superfactor.selection.copies import find_copies
@@ -57,6 +57,7 @@ def _is_model(value: Any) -> bool:
 
 
 @_data_first
+@renamed_parameters(rivals="baselines")
 def nested_scores(
     search: Any,
     X: Any,
@@ -67,7 +68,7 @@ def nested_scores(
     covariate_names: Sequence[str] = (),
     n_splits: int | str = "auto",
     n_repeats: int | str = "auto",
-    rivals: bool = True,
+    baselines: bool = True,
     permutations: int = 0,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -100,7 +101,7 @@ def nested_scores(
         of four fifths of so few samples would be clearly worse than that of all.
     n_repeats : int or "auto", default="auto"
         How often the folds are drawn. "auto" is 2 up to 1,000 samples with fewer than 20 folds, otherwise 1.
-    rivals : bool, default=True
+    baselines : bool, default=True
         Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
         there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
         is there in any case. Baselines see X as the evaluated search does, or else as the default search
@@ -124,16 +125,16 @@ def nested_scores(
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False).verdict.grade
+    >>> nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False).verdict.grade
     'better'
-    >>> plain = nested_scores(LogisticRegression(max_iter=1000), X, y, n_repeats=1, rivals=False)
+    >>> plain = nested_scores(LogisticRegression(max_iter=1000), X, y, n_repeats=1, baselines=False)
     >>> plain.headline, round(plain.summary["accuracy"]["mean"], 2)
     ('accuracy', 0.96)
     """
     outcome = _check_model(search, y)
     _check_numbers(n_splits, n_repeats, permutations)
     kind = SearchFold if isinstance(search, Search) else DirectFold
-    work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
+    work = kind.of(search, X, y, covariates, groups, baselines=baselines, seed=random_state)
     if permutations:
         work.check_shuffled()
     truth, copies, kept = work.truth, find_copies(X), None
@@ -154,7 +155,7 @@ def nested_scores(
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(
-            delayed(work.rows)(train, test, with_baselines=rivals)
+            delayed(work.rows)(train, test, with_baselines=baselines)
             for repeat in splits
             for train, test in repeat
         )

@@ -174,7 +174,7 @@ class SearchFold(OuterFold):
 
     @classmethod
     def of(
-        cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+        cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, baselines: bool, seed: int
     ) -> Self:
         """What the outer folds of a search share; its baselines need nothing more."""
         # Levels of words are those of all samples: a rare one may be missing from a fold.

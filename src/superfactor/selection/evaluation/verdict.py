@@ -62,7 +62,7 @@ class Verdict:
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> verdict = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False).verdict
+    >>> verdict = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False).verdict
     >>> verdict.grade
     'better'
     >>> verdict.headline
@@ -138,7 +138,7 @@ def judge(
     guess : float
         Mean of the prediction that knows nothing.
     differences : dict
-        Rival → mean, low, high of how much better the model is.
+        Baseline → mean, low, high of how much better the model is.
     chance : float
         p-value of the second test.
     names : array

@@ -200,7 +200,7 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self._refit(base, X, y, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
-                f"{type(self).__name__}: the best candidate after {progress.n_told} of "
+                f"{type(self).__name__}: the best candidate after {progress.n_reported} of "
                 f"{progress.total} scores is kept"
             )
         progress.end()

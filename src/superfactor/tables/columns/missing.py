@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.preprocessing import Gaps, describe_gaps
+from superfactor.preprocessing import MissingValues, describe_missing
 from superfactor.tables.notes import Note, note, shortened
 
 # Samples with a larger share of missing features are named.
@@ -55,12 +55,12 @@ class Missing:
         }
 
 
-def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Gaps | None:
+def gaps_in(X: Any, names: Sequence[str], ids: Any) -> MissingValues | None:
     """Describe the missing values of X (n, p); None, after one pass, if there are none."""
     with np.errstate(invalid="ignore", over="ignore"):
         if not np.isnan(X.sum()):
             return None
-    return describe_gaps(X, names, ids) or None
+    return describe_missing(X, names, ids) or None
 
 
 def shares_missing(X: Any, n_features: int) -> Any:
