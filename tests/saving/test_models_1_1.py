@@ -73,6 +73,6 @@ def test_records_in_an_anndata(key, expected, tmp_path):
 
 
 def test_every_model_is_there():
-    """Nobody has deleted a file whose model does not load any more."""
+    """No one has deleted a file whose model does not load any more."""
     assert len(FROM_PYTHON) == len(fixtures.studies()) == 27
     assert superfactor.load(fixtures.FOLDER / "mixed.skops").n_components == 2
