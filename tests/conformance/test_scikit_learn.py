@@ -19,13 +19,23 @@ BEFORE_1_9 = parse_version(sklearn.__version__) < parse_version("1.9")
 class Survival(SMFSurvival):
     """Use scikit-learn's y, numbers or classes, as times; the largest values are censored."""
 
-    def _checked_y(self, y, X):
-        if y is not None:
-            time = np.asarray(as_numpy(y))
-            type_of_target(time, raise_unknown=True)
-            time = time.astype(float).reshape(len(time), -1)[:, 0]
-            y = np.column_stack([time < time.max(), time - time.min()])
-        return super()._checked_y(y, X)
+    def fit(self, X, y=None, covariates=None, sample_weight=None):
+        return super().fit(X, _as_times(y), covariates=covariates, sample_weight=sample_weight)
+
+    def fit_transform(self, X, y=None, covariates=None, sample_weight=None):
+        return self.fit(X, y, covariates, sample_weight).transform(X, covariates=covariates)
+
+    def score(self, X, y=None, **options):
+        return super().score(X, _as_times(y), **options)
+
+
+def _as_times(y):
+    if y is None:
+        return None
+    time = np.asarray(as_numpy(y))
+    type_of_target(time, raise_unknown=True)
+    time = time.astype(float).reshape(len(time), -1)[:, 0]
+    return np.column_stack([time < time.max(), time - time.min()])
 
 
 # These checks are about the contract, not the optimum: one start, no certificate. The feature model

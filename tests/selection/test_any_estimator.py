@@ -39,7 +39,7 @@ SMF = SMFClassifier(2, certify=None, search="off")
 )
 def test_is_scikit_learns_loop(model):
     X, y = patients(p=6)
-    found = nested_scores(model, X, y, n_repeats=1, baselines=False)
+    found = nested_scores(model, X, y, n_splits=5, n_repeats=1, baselines=False)
     P = cross_val_predict(model, X, y, cv=CV, method="predict_proba")
     np.testing.assert_allclose(found.predictions, P, atol=1e-12)
     assert set(found.baselines) == {FREQUENT}
@@ -121,7 +121,7 @@ class TestMore:
         groups = np.repeat(np.arange(20), 3)
         y = np.where(groups % 2 == 0, "ill", "well")
         search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=GroupKFold(3))
-        found = nested_scores(search, X, y, groups=groups, n_repeats=1, baselines=False)
+        found = nested_scores(search, X, y, groups=groups, n_splits=5, n_repeats=1, baselines=False)
         assert len(found.chosen) == 5
         # A search whose folds know no groups ignores them, without a word for every fold.
         search.set_params(cv=2)

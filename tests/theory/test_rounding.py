@@ -162,7 +162,7 @@ def test_too_few_digits_for_a_proof_are_reported_once(kind, scaled):
         "column": "Not proven: X spans too many orders of magnitude; scale its columns",
         "row": "Not proven: some samples of X are orders of magnitude larger than others; check them",
     }[scaled]
-    assert said == [f"{type(found).__name__}: {sentence}"]
+    assert said == [f"{type(found).__name__}: {found.certificate_.statement}"]
     assert found.certificate_.statement.startswith(sentence)
     assert not found.certificate_.is_global
 
