@@ -1,0 +1,296 @@
+"""A lower bound of F over all factors of rank r (docs/method.md §7), and what rounding can change.
+
+At any activations a whose gradient E = ∇Σωℓ(a) is balanced, ZᵀE = 0 for unpenalised covariates Z,
+
+    F ≥ Σωℓ(a) − ⟨E, a⟩ + ξ(‖X̃‖² − Σ_{i≤r} eig_i(G + QQᵀ)) − Σ_j ‖z_jᵀE‖²/(4ρ_j),     Q = ΦᵀE/(2√(ξλ)).
+
+Σωℓ(a) − ⟨E, a⟩ is minus the conjugate at E, whatever the convex loss. At a global optimum the bound is often tight at the
+point's own activations. Elsewhere shorter gradients, of activations that fit better, give better bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, namespace, wide
+from superfactor._new.newton import fit_ridge
+from superfactor._new.rows import InMemory
+from superfactor._new.tall import dot, here, pull, there
+
+#: A gap this small, relative to what supervision can change, counts as zero.
+PROVEN = 1e-6
+# Largest side and operations of a Gram matrix whose eigenvalues are computed for a bound.
+_EXACT_SIDE, _EXACT_WORK = 1200, 4e9
+# Lengths of shorter gradients.
+_SHORTER = 0.75, 0.5, 0.25
+_DOUBLE = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound of F, rounding subtracted, at a point."""
+
+    objective: float
+    lower: float
+    unsupervised: float  # the bound of reconstruction alone
+    rounding: float  # of F and of the bound together
+    exact: bool  # whether eigenvalues outside a subspace were not needed
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.lower, 0.0)
+
+    @property
+    def relative(self) -> float:
+        """The gap relative to what supervision can change."""
+        return self.over(self.gap)
+
+    @property
+    def proven(self) -> bool:
+        return self.relative <= PROVEN
+
+    def over(self, gap: float) -> float:
+        """Return a gap relative to what supervision can change."""
+        supervised = self.objective - self.unsupervised
+        return 0.0 if gap == 0 else gap / supervised if supervised > 0 else math.inf
+
+
+def bounded(found: Any, shorter: bool = True, ascent: int = 0) -> Bound:
+    """Return the bound at a point.
+
+    Parameters
+    ----------
+    found : Found
+        A point with its subspace.
+    shorter : bool
+        Whether to try shorter gradients where the first bound is loose.
+    ascent : int
+        Most steps that increase the bound.
+    """
+    inside, at = found.inside, found.at
+    spectrum = Spectrum(found)
+    alone = spectrum.top(None)
+    squares = _rounding(math.prod(inside.rows.shape)) * inside.rows.total
+    unsupervised = max(inside.xi * (inside.rows.total - alone.value - alone.rounding - squares), 0.0)
+    provable = inside.lam > 0 and inside.rows.loss.convex
+    if not provable:
+        return Bound(float(at.F), unsupervised, unsupervised, 0.0, spectrum.exact)
+    dual = Dual(found, spectrum)
+    value, rounding, _ = dual.at(at.a)
+    own = dual.rounding_of_objective(unsupervised)
+    F = float(at.F)
+
+    def result() -> Bound:
+        lower = max(value, unsupervised)
+        useful = rounding if value + rounding > unsupervised else 0.0
+        return Bound(F, max(lower - own, 0.0), unsupervised, own + useful, spectrum.exact)
+
+    if shorter and result().relative > 1e-2:
+        value, rounding, _ = max(
+            [(value, rounding, None), *(dual.at(dual.shortened(t)) for t in _SHORTER)], key=lambda x: x[0]
+        )
+    if ascent and not result().proven:
+        value, rounding = max((value, rounding), dual.ascended(at.a, ascent, F), key=lambda x: x[0])
+    return result()
+
+
+@dataclass
+class Dual:
+    """The bound as a function of activations."""
+
+    found: Any
+    spectrum: Spectrum
+
+    @property
+    def rows(self) -> Any:
+        return self.found.inside.rows
+
+    def balanced(self, a: Array) -> Array:
+        """Return activations moved along unpenalised covariates until their gradient is balanced."""
+        rows, free = self.rows, self.rows.rho == 0
+        if not free.any():
+            return a
+        Z = dot(rows.Z, np.eye(len(free))[:, free])
+        none = np.zeros((int(free.sum()), rows.outputs))
+        return a + dot(Z, fit_ridge(rows, Z, np.zeros(len(none)), none, a, steps=8, tol=0.0))
+
+    def at(self, a: Array) -> tuple[float, float, Array]:
+        """Return the bound at activations a, less its rounding; that rounding; and Q's activations (`Top.pulled`)."""
+        inside, rows = self.found.inside, self.rows
+        a = self.balanced(a)
+        loss, E = rows.evaluate(a)
+        xp = namespace(a)
+        top = self.spectrum.top(E)
+        each, free = _rounding(rows.shape[0], rows.eps), rows.rho == 0
+        pulled, sizes = pull(rows.Z, E), pull(xp.abs(rows.Z), xp.abs(E))
+        off = each * sizes
+        if (np.abs(pulled[free]) > 1e-6 * sizes[free]).any():
+            return -math.inf, 0.0, top.pulled  # the gradient cannot be balanced: there is no bound
+        penalised = float((pulled[~free] ** 2).sum(1) @ (0.25 / rows.rho[~free]))
+        along = here(xp.sum(wide(E) * wide(a)))
+        value = float(loss) - float(along) + inside.xi * (rows.total - top.value) - penalised
+        # What is left of the balance costs at most itself times the size of activations.
+        reach = 1 + float(np.abs(here(xp.max(xp.abs(a)))))
+        terms = float(loss) + float(here(xp.sum(xp.abs(wide(E) * wide(a)))))
+        rounding = inside.xi * (top.rounding + _rounding(math.prod(rows.shape)) * rows.total) + each * terms
+        rounding += float(((2 * np.abs(pulled) + off) * off)[~free].sum(1) @ (0.25 / rows.rho[~free]))
+        rounding += reach * float((np.abs(pulled) + off)[free].sum())
+        return value - rounding, rounding, top.pulled
+
+    def shortened(self, t: float) -> Array:
+        """Return activations with about t times the gradient, by Newton's method in each row."""
+        rows, at = self.rows, self.found.at
+        a, goal = at.a, t * at.E
+        for _ in range(6):
+            _, E = rows.evaluate(a)
+            a = a - rows.curvature(a).row_solve(E - goal)
+        return a
+
+    def ascended(self, a: Array, steps: int, F: float) -> tuple[float, float]:
+        """Return the best bound along a ← a + t(â − a), where â = −ΦPΦᵀE/(2λ) has the bound's gradient in E and P
+        projects onto the leading eigenvectors: at a fixed point the bound is the largest."""
+        best, t = self.at(a), 1.0
+        for _ in range(steps):
+            before = best[0]
+            target = best[2]
+            while t > 1e-6:
+                trial = a + t * (target - a)
+                found = self.at(trial)
+                if found[0] > best[0]:
+                    a, best, t = self.balanced(trial), found, min(2 * t, 1.0)
+                    break
+                t /= 3
+            if t <= 1e-6 or best[0] - before <= 1e-9 * (F - best[0]):
+                break
+        return best[0], best[1]
+
+    def rounding_of_objective(self, unsupervised: float) -> float:
+        """Return a bound of the distance of F from that of the factors in exact arithmetic (docs/method.md §19)."""
+        inside, at, rows, lost = self.found.inside, self.found.at, self.rows, self.found.rounding
+        (n, p), eps, size, F = rows.shape, rows.eps, math.sqrt(rows.total), float(at.F)
+        # λ‖β‖² is a part of F, and reconstruction costs the unsupervised part at least.
+        length = math.sqrt(max(F - unsupervised, 0.0) / inside.lam)
+        filters = inside.basis.model.name == "filter"
+        off = 2 * length * ((_rounding(p, eps) * size + lost.rows) if filters else _rounding(rows.outputs, eps))
+        xp = namespace(at.a)
+        slope = math.sqrt(float(here(xp.sum(wide(rows.unrooted(at.E)) ** 2))))
+        curvature = rows.unrooted(rows.unrooted(at.H.by_row(there(np.eye(rows.outputs), at.a))))
+        bend = float(xp.max(curvature))
+        products = _rounding(max(n, p), eps) + 4 * _rounding(min(n, p), eps)
+        terms = float(here(xp.sum(xp.abs(wide(at.E) * wide(at.a)))))
+        parts = (
+            slope * off + bend * (off**2 + (2 * eps * length * (size if filters else 1.0)) ** 2),
+            _rounding(n, eps) * (abs(F) - inside.xi * rows.total * 0) + eps * terms,
+            inside.xi * size * (products + _rounding(n * p)) * size + 2 * inside.xi * size * lost.rows,
+            2 * eps * math.sqrt(n) * size * length if rows.loss.couples_samples else 0.0,
+        )
+        return sum(parts)
+
+
+@dataclass(frozen=True)
+class Top:
+    """A sum of r leading eigenvalues, an upper bound but for rounding; and by how much rounding may raise it."""
+
+    value: float
+    rounding: float
+    pulled: Array | None = None  # tall: −ΦPΦᵀE/(2λ) with the projection P onto their eigenvectors
+
+
+class Spectrum:
+    """The leading eigenvalues of G and of G + QQᵀ: of the smaller Gram matrix, or from the subspace with residuals."""
+
+    def __init__(self, found: Any) -> None:
+        self.found, self.inside = found, found.inside
+        rows = self.inside.rows
+        n, p = rows.shape
+        small = min(n, p)
+        worth = small <= _EXACT_SIDE and 2.0 * small * small * max(n, p) <= _EXACT_WORK
+        self.gram: Any = None
+        self.of_samples = False
+        if self.inside.basis.whole:
+            pass
+        elif rows.squares is not None and p <= _EXACT_SIDE:
+            self.gram = np.diag(rows.squares)
+        elif worth and p <= n:
+            self.gram = rows.gram()
+        elif worth and isinstance(rows.blocks, InMemory):
+            from superfactor._new.compression import sample_gram
+
+            root = 1.0 if rows.root is None else here(rows.root)
+            self.gram, self.of_samples = sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root), True
+        self.exact = self.gram is not None or self.inside.basis.whole
+
+    def top(self, E: Array | None) -> Top:
+        """Return the sum for G, or for G + QQᵀ with the gradient E."""
+        rows, model, lam = self.inside.rows, self.inside.basis.model, self.inside.lam
+        scale = 0.0 if E is None else 0.5 / math.sqrt(self.inside.xi * lam)
+        size, each = rows.total, _rounding(max(rows.shape), rows.eps)
+        pull_size = 0.0 if E is None else scale * math.sqrt(float(np.trace(pull(*(rows.unrooted(E),) * 2))))
+        filters = model.name == "filter"
+        if self.gram is None:
+            value, own, more = self._in_basis(E, scale)
+        else:
+            value, own = self._of_gram(E, scale, filters)
+            more = None
+        # ‖ΔM‖ changes a sum of r eigenvalues by √r‖ΔM‖; M = KᵀK with a root K, ‖ΔK‖, by 2‖ΔK‖√sum + ‖ΔK‖².
+        matrix = (0.0 if rows.squares is not None else each * size) + own
+        lost = self.found.rounding
+        matrix += lost.gram * (1 + (pull_size**2 if filters else 0.0))
+        if not filters or self.of_samples:
+            matrix += 2 * each * pull_size**2
+        root = _rounding(rows.shape[0], rows.eps) * pull_size * (math.sqrt(size) if filters else 1.0)
+        by_matrix = math.sqrt(self.inside.rank) * matrix
+        rounding = by_matrix + 2 * root * math.sqrt(max(value + by_matrix, 0.0)) + root**2
+        return Top(value, rounding, more)
+
+    def _of_gram(self, E: Array | None, scale: float, filters: bool) -> tuple[float, float]:
+        """Return the sum from all eigenvalues of the smaller Gram matrix, bordered by the labels where that is the other
+        side than W's, and the rounding of eigenvalues."""
+        rows, G = self.inside.rows, self.gram
+        if E is not None:
+            E = rows.unrooted(E)
+            Q = scale * (here(E) if self.of_samples else rows.back(E))
+            if self.of_samples == (not filters):
+                G = G + Q @ Q.T
+            elif self.of_samples:
+                side = G @ Q
+                G = np.block([[G, side], [side.T, Q.T @ side]])
+            else:
+                G = np.block([[G, Q], [Q.T, scale**2 * pull(E, E)]])
+        values = np.linalg.eigvalsh(G)[::-1]
+        return float(np.maximum(values[: self.inside.rank], 0).sum()), 2 * _rounding(len(G)) * float(
+            np.linalg.norm(values)
+        )
+
+    def _in_basis(self, E: Array | None, scale: float) -> tuple[float, float, Array | None]:
+        """Return the sum from Ritz values in the subspace, and by how much their residuals may raise it."""
+        basis, r = self.inside.basis, self.inside.rank
+        Q, K = None, None
+        M = np.diag(basis.d)
+        if E is not None:
+            Q = basis.model.gradient(E) * scale
+            basis = basis if basis.whole else basis.grown(Q)
+            K = basis.coordinates(Q)
+            M = np.diag(basis.d) + K @ K.T
+        values, V = np.linalg.eigh(M)
+        values, V = values[::-1], V[:, ::-1][:, : r + 1]
+        top = float(values[:r].sum())
+        if not basis.whole:  # the eigenvalues of the whole matrix are larger
+            size = np.sqrt(np.diag(pull(*(basis.outside(basis.power(V)),) * 2)))
+            rest = values[r] + size[r] if len(values) > r else 0.0
+            top += float(excess(size[:r], values[:r] - rest).sum())
+        return top, 2 * _rounding(len(values)) * float(np.linalg.norm(values)), None
+
+
+def excess(size: Any, gap: Any) -> Any:
+    """Return by how much eigenvalues may exceed Ritz values with residuals of this size, at this gap to the others."""
+    return np.where(gap > size, size**2 / np.maximum(gap, 1e-300), 2 * size - gap)
+
+
+def _rounding(terms: float, epsilon: float = _DOUBLE) -> float:
+    """Return the relative rounding error of a sum of this many products (Higham and Mary 2019): 2√terms·ε."""
+    return 2 * math.sqrt(max(terms, 1)) * epsilon

@@ -1,0 +1,107 @@
+"""Exact compression: with fewer samples than features, everything depends on X̃ = UΣQᵀ by UΣ (n, m) alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor._arrays import namespace, wide
+from superfactor._new.rows import InMemory, Rows
+from superfactor._new.tall import here, there
+
+#: Most samples, and the operations a stored value of X for which decomposing XXᵀ pays: about those of the products
+#: of a fit. Sparse products are slower.
+MOST_SAMPLES, DENSE_VALUE, SPARSE_VALUE = 2000, 5e3, 3e4
+# Eigenvalues of XXᵀ have half the digits of singular values: below this share of σ₁ a direction is not known by them.
+_FINE = 1e-4
+# Directions below this share of ‖X‖ are dropped; their size is part of the rounding error.
+_DROPPED = 1e-10
+# Values of X that may be copied.
+_COPIED = 2e7
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Bounds of what is lost when UΣ replaces X̃."""
+
+    rows: float = 0.0  # a bound of ‖X̃ − UΣQᵀ‖
+    gram: float = 0.0  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
+
+
+def pays(rows: Rows) -> bool:
+    """Return whether decomposing the Gram matrix of the samples costs less than it saves."""
+    (n, p), blocks = rows.shape, rows.blocks
+    if not isinstance(blocks, InMemory) or p < 2 * n or n > MOST_SAMPLES:
+        return False
+    return 10 * n**3 <= blocks.values * (SPARSE_VALUE if sp.issparse(blocks.X) else DENSE_VALUE)
+
+
+def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
+    """Return rows with UΣ in place of X̃, the map T ↦ QT (p, k) for T (m, k), and what is lost.
+
+    UΣ is NumPy's float64 whatever X is: it is small, and proofs need its digits.
+    """
+    if not pays(rows) or rows.total == 0:
+        return rows, lambda T: T, Rounding()
+    X, root = rows.blocks.X, 1.0 if rows.root is None else here(rows.root)
+    n, p = rows.shape
+    values, U = np.linalg.eigh(sample_gram(X) / rows.scale**2 * root * np.transpose(root))
+    values, U = values[::-1], U[:, ::-1]
+    rank = int(np.sum(values > _FINE**2 * values[0]))
+    # UΣ²Uᵀ = X̃X̃ᵀ + Δ is the Gram matrix of (I + ½ΔG⁺)X̃, to first order.
+    gram = (2 * p**0.5 + 4 * n**0.5) * np.finfo(float).eps * rows.total
+    left = rows.back(there(U[:, rank:], rows.Y)) if rank < n else np.zeros((p, 0))
+    dropped = float(np.linalg.norm(left))
+    if dropped > _DROPPED * rows.total**0.5:
+        if n * p > _COPIED:
+            return rows, lambda T: T, Rounding()
+        dense = wide(X.toarray() if sp.issparse(X) else X)
+        U, sigma, Qt = np.linalg.svd(here(dense) / rows.scale * root, full_matrices=False)
+        rank = int(np.sum(sigma > _FINE**4 * sigma[0]))
+        dropped, Q = float(np.linalg.norm(sigma[rank:])), Qt[:rank].T
+        lost = dropped + 4 * n**0.5 * np.finfo(float).eps * rows.total**0.5
+        rounding = Rounding(lost, 2 * lost * rows.total**0.5)
+
+        def expand(T: Any) -> Any:
+            return Q @ T
+    else:
+        sigma = np.sqrt(values[:rank])
+        rounding = Rounding(gram / sigma[-1] + dropped, gram + 2 * dropped * rows.total**0.5)
+        down = U[:, :rank] / sigma[:rank]
+
+        def expand(T: Any) -> Any:
+            return rows.back(there(down @ T, rows.Y))
+
+    U, sigma = U[:, :rank], sigma[:rank]
+    unroot = 1.0 if rows.unroot is None else here(rows.unroot)
+    small = Rows(
+        U * sigma * unroot,
+        _double(rows.Y),
+        rows.loss,
+        _double(rows.Z),
+        rows.rho,
+        weight=None if rows.weight is None else here(rows.weight),
+        loss_weight=here(rows.loss_weight),
+    )
+    small.total, small.squares = rows.total, sigma**2
+    return small, expand, rounding
+
+
+def sample_gram(X: Any) -> Any:
+    """Return XXᵀ (n, n) in NumPy's float64, without a float64 copy of all of X."""
+    if sp.issparse(X):
+        X = X.astype(np.float64)
+        return (X @ X.T).toarray()
+    if X.dtype == namespace(X).float64:
+        return here(X @ X.T)
+    stretch = 8192
+    parts = (wide(X[:, a : a + stretch]) for a in range(0, X.shape[1], stretch))
+    return sum(here(part @ part.T) for part in parts)
+
+
+def _double(x: Any) -> Any:
+    return np.asfortranarray(here(x))

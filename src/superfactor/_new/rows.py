@@ -1,0 +1,320 @@
+"""Samples: the rows of X with their targets, covariates and weights, and the products that solvers need.
+
+A tilde means that sample weights w and a unit s are included: X̃ = diag(√w)X/s, with s a power of two near ‖X‖, so
+that nothing depends on the unit of X. X is an array of any library, SciPy-sparse, or an object that yields blocks of
+rows, such as a file. All of them are sums over blocks: the same lines serve an array, a file and a cluster.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from superfactor._arrays import Array, cores, device, eps, namespace, wide
+from superfactor._new.tall import here, there
+from superfactor.losses import Loss
+
+A = TypeVar("A")
+
+#: Stored values of a sparse X from which threads pay.
+THREADED = 200_000
+#: Squares of X summed at a time in float64.
+_STRETCH = 8192
+
+
+class Rows:
+    """X̃ (n, p) with what belongs to its rows.
+
+    Parameters
+    ----------
+    X : array (n, p), sparse array, or an object with `shape`, `dtype` and `map(function)`
+        `map` yields function(start, stop, block) for each block of rows, in order.
+    Y : tall (n, κ)
+        Targets.
+    loss : Loss
+    Z : tall (n, q)
+        Covariates, the intercept among them.
+    rho : array (q,), NumPy
+        Their ridge; 0 is unpenalised.
+    weight : tall (n, 1), optional
+        w, which multiplies every term of a row.
+    loss_weight : tall (n, 1)
+        ω, which multiplies its loss: w times the weight of its class, 0 without a label.
+    scale : float
+        s.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: Array,
+        loss: Loss,
+        Z: Array,
+        rho: Any,
+        *,
+        weight: Array | None,
+        loss_weight: Array,
+        scale: float = 1.0,
+    ) -> None:
+        self.blocks = X if hasattr(X, "map") else InMemory(X)
+        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        self.Y, self.loss, self.Z, self.rho = Y, loss, Z, np.asarray(rho, dtype=float)
+        self.loss_weight, self.scale = loss_weight, scale
+        self.weight, self.root, self.unroot = weight, None, None
+        if weight is not None:
+            xp = namespace(weight)
+            self.root = xp.sqrt(weight)
+            # A row of weight 0 has no part in anything.
+            some = self.root > 0
+            self.unroot = xp.where(some, 1 / xp.where(some, self.root, xp.ones_like(weight)), 0 * weight)
+        self.work = 0.0  # operations so far, by which searches compare costs
+        self.curved: float = self.shape[0] // 8  # rows over which the curvature is summed, at least
+        self.squares: Any = None  # the eigenvalues of X̃ᵀX̃, where X̃ is UΣ
+        self.total = self._sum_of_squares()  # ‖X̃‖²
+
+    @property
+    def outputs(self) -> int:
+        """κ."""
+        return int(self.Y.shape[1])
+
+    @property
+    def eps(self) -> float:
+        """Machine epsilon of tall arrays."""
+        return eps(self.Y)
+
+    @property
+    def in_memory(self) -> bool:
+        return isinstance(self.blocks, InMemory)
+
+    # --- products with X̃ ---------------------------------------------------------------------------------
+
+    def times(self, V: Any) -> Array:
+        """Return X̃V (n, k), tall, for small V (p, k)."""
+        parts = list(self.blocks.map(_Times(there(np.asarray(V) / self.scale, self.Y))))
+        found = namespace(self.Y).concat(parts, axis=1) if len(parts) > 1 else parts[0]
+        return self.rooted(found.T)
+
+    def back(self, E: Array) -> Any:
+        """Return X̃ᵀE (p, k), small, for tall E (n, k)."""
+        return added(self.blocks.map(_Back(self.rooted(E)))) / self.scale
+
+    def power(self, V: Any) -> tuple[Array, Any]:
+        """Return X̃V (n, k) and X̃ᵀX̃V (p, k) in one pass."""
+        powers, parts = [], []
+        for part, power in self.blocks.map(_Power(there(np.asarray(V) / self.scale, self.Y), self.weight)):
+            parts.append(part)
+            powers.append(power)
+        found = namespace(self.Y).concat(parts, axis=1) if len(parts) > 1 else parts[0]
+        return self.rooted(found.T), added(powers) / self.scale
+
+    def gram(self) -> Any:
+        """Return X̃ᵀX̃ (p, p), small."""
+        return added(self.blocks.map(_Gram(self.weight))) / self.scale**2
+
+    def rooted(self, T: Array) -> Array:
+        """Return √w·T for tall T."""
+        return T if self.root is None else self.root * T
+
+    def unrooted(self, T: Array) -> Array:
+        """Return T/√w for tall T."""
+        return T if self.unroot is None else self.unroot * T
+
+    def _sum_of_squares(self) -> float:
+        return float(added(self.blocks.map(_Squares(self.weight)))) / self.scale**2
+
+    # --- the loss -----------------------------------------------------------------------------------------
+
+    def evaluate(self, a: Array) -> tuple[Any, Array]:
+        """Return Σ_i ω_i ℓ(y_i, a_i) (…), NumPy, and its gradient E (…, n, κ) at activations a (…, n, κ)."""
+        value, residual = self.loss.value_and_residual(a, self.Y)
+        xp = namespace(a)
+        return here(xp.sum(wide(value) * wide(self.loss_weight[:, 0]), axis=-1)), residual * self.loss_weight
+
+    def curvature(self, a: Array) -> Any:
+        """Return the curvature of Σ_i ω_i ℓ at activations a."""
+        return self.loss.curvature(a, self.Y).weighted(self.loss_weight)
+
+    # --- some of the rows ---------------------------------------------------------------------------------
+
+    def share(self, wanted: float) -> float:
+        """Return a share of the rows with as many rows as wanted: less than half, or all."""
+        n = self.shape[0]
+        return wanted / n if 2 * wanted < n and not self.loss.couples_samples else 1.0
+
+    def some(self, share: float) -> Any:
+        """Return the positions of random rows, ascending: the same for the same share."""
+        n = self.shape[0]
+        chosen = np.sort(np.random.default_rng(0).permutation(n)[: round(share * n)])
+        return chosen if type(self.Y) is np.ndarray else namespace(self.Y).asarray(chosen, device=device(self.Y))
+
+    def sample(self, share: float) -> Rows:
+        """Return some of the rows in memory, with the same unit."""
+        i = self.some(share)
+        rows = Rows(
+            self.blocks.take(here(i).astype(np.int64) if not self.in_memory else i),
+            self.Y[i, :],
+            self.loss,
+            self.Z[i, :],
+            self.rho * share,
+            weight=None if self.weight is None else self.weight[i, :],
+            loss_weight=self.loss_weight[i, :],
+            scale=self.scale,
+        )
+        return rows
+
+    def rescaled(self, scale: float) -> Rows:
+        """Return the rows with another unit s."""
+        other = copy.copy(self)
+        other.total, other.scale = self.total * (self.scale / scale) ** 2, scale
+        return other
+
+
+class InMemory:
+    """The blocks of an array: one, or as many as there are cores if X is sparse and large."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = sp.csr_array(X) if sp.issparse(X) else X
+        self.shape, self.dtype = X.shape, X.dtype
+        self.cuts = [0, int(X.shape[0])]
+        if sp.issparse(X) and X.nnz > THREADED and cores() > 1:
+            inner = np.searchsorted(self.X.indptr, np.linspace(0, self.X.nnz, cores() + 1)[1:-1])
+            self.cuts = sorted({0, *map(int, inner), int(X.shape[0])})
+        whole = len(self.cuts) == 2
+        self.parts = [(a, b, self.X if whole else self.X[a:b]) for a, b in pairwise(self.cuts)]
+
+    def map(self, function: Callable[[int, int, Any], A]) -> Iterator[A]:
+        """Yield function(start, stop, block) for each block."""
+        if len(self.parts) == 1:
+            return iter([function(*self.parts[0])])
+        return _pool().map(lambda part: function(*part), self.parts)
+
+    def take(self, index: Any) -> Any:
+        """Return some rows."""
+        return self.X[index, :]
+
+    @property
+    def values(self) -> float:
+        """Number of stored values."""
+        return float(self.X.nnz if sp.issparse(self.X) else math.prod(self.shape))
+
+
+def ahead(function: Callable[..., A], parts: Iterable[tuple[Any, ...]], workers: int) -> Iterator[A]:
+    """Yield function(*part) for each part, in order; at most one more than there are workers is in progress."""
+    waiting: deque[Future[A]] = deque()
+    try:
+        for part in parts:
+            waiting.append(_pool().submit(function, *part))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:  # after an error, wait for all parts: their files may be deleted
+        for future in waiting:
+            future.cancel()
+        wait(waiting)
+
+
+_POOL: list[ThreadPoolExecutor] = []
+
+
+def _pool() -> ThreadPoolExecutor:
+    if not _POOL:
+        _POOL.append(ThreadPoolExecutor(cores(), "superfactor"))
+    return _POOL[0]
+
+
+def added(results: Iterable[Any]) -> Any:
+    """Return the sum, in NumPy's float64."""
+    total: Any = None
+    for result in results:
+        total = here(result) if total is None else total + here(result)
+    return total
+
+
+# --- what is computed for each block: objects, so that they can be sent to other processes ------------------
+
+
+class _Times:
+    """XV, by columns: (k, rows)."""
+
+    def __init__(self, V: Array) -> None:
+        self.V = V
+
+    def __call__(self, start: int, stop: int, block: Any) -> Array:
+        if sp.issparse(block) or block.shape[0] >= block.shape[1]:
+            return (block @ self.V).T
+        return self.V.T @ block.T  # for long rows, BLAS needs half the time
+
+
+class _Back:
+    """XᵀE."""
+
+    def __init__(self, E: Array) -> None:
+        self.E = E
+
+    def __call__(self, start: int, stop: int, block: Any) -> Array:
+        E = self.E[start:stop, :]
+        if sp.issparse(block):
+            return block.T @ np.ascontiguousarray(E)
+        return (E.T @ block).T  # X is stored by rows: BLAS needs half the time of Xᵀ @ E
+
+
+class _Power:
+    """XV by columns, and Xᵀdiag(w)XV."""
+
+    def __init__(self, V: Array, weight: Array | None) -> None:
+        self.times, self.weight = _Times(V), weight
+
+    def __call__(self, start: int, stop: int, block: Any) -> tuple[Array, Array]:
+        found = self.times(start, stop, block)
+        weighted = found if self.weight is None else found * self.weight[start:stop, 0]
+        return found, _Back(weighted.T)(0, stop - start, block)
+
+
+class _Gram:
+    """Xᵀdiag(w)X in float64."""
+
+    def __init__(self, weight: Array | None) -> None:
+        self.weight = weight
+
+    def __call__(self, start: int, stop: int, block: Any) -> Any:
+        total = np.zeros((block.shape[1],) * 2)
+        for a in range(0, stop - start, _STRETCH):
+            part = block[a : a + _STRETCH, :]
+            weight = None if self.weight is None else self.weight[start + a : start + a + part.shape[0], :]
+            if sp.issparse(part):
+                weighted = part if weight is None else part.multiply(weight).tocsr()
+                total += (part.T @ weighted).toarray()
+            else:
+                total += here(part.T @ (part if weight is None else part * weight))
+        return total
+
+
+class _Squares:
+    """Σ_i w_i‖x_i‖² in float64."""
+
+    def __init__(self, weight: Array | None) -> None:
+        self.weight = weight
+
+    def __call__(self, start: int, stop: int, block: Any) -> float:
+        total = 0.0
+        with np.errstate(over="ignore", under="ignore"):  # an overflow gives infinity, which callers check
+            for a in range(0, stop - start, _STRETCH):
+                part = block[a : a + _STRETCH, :]
+                if sp.issparse(part):
+                    squares = np.asarray(part.astype(np.float64).power(2).sum(axis=1)).ravel()
+                else:
+                    part = wide(part)
+                    squares = namespace(part).vecdot(part, part)
+                if self.weight is not None:
+                    squares = squares * wide(self.weight[start + a : start + a + part.shape[0], 0])
+                total += float(squares.sum())
+        return total
