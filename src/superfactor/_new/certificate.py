@@ -157,6 +157,8 @@ class Dual:
         for _ in range(steps):
             before = best[0]
             target = best[2]
+            if target is None:
+                break
             while t > 1e-6:
                 trial = a + t * (target - a)
                 found = self.at(trial)
