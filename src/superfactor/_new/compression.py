@@ -24,6 +24,9 @@ _DROPPED = 1e-10
 _COPIED = 2e7
 
 
+Map = Callable[[Any], Any]
+
+
 @dataclass(frozen=True)
 class Rounding:
     """Bounds of what is lost when UΣ replaces X̃."""
@@ -40,13 +43,13 @@ def pays(rows: Rows) -> bool:
     return 10 * n**3 <= blocks.values * (SPARSE_VALUE if sp.issparse(blocks.X) else DENSE_VALUE)
 
 
-def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
-    """Return rows with UΣ in place of X̃, the map T ↦ QT (p, k) for T (m, k), and what is lost.
+def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
+    """Return rows with UΣ in place of X̃, the maps T ↦ QT from (m, k) to (p, k) and T ↦ QᵀT back, and what is lost.
 
     UΣ is NumPy's float64 whatever X is: it is small, and proofs need its digits.
     """
     if not pays(rows) or rows.total == 0:
-        return rows, lambda T: T, Rounding()
+        return rows, _same, _same, Rounding()
     X, root = rows.blocks.X, 1.0 if rows.root is None else here(rows.root)
     n, p = rows.shape
     values, U = np.linalg.eigh(sample_gram(X) / rows.scale**2 * root * np.transpose(root))
@@ -58,7 +61,7 @@ def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
     dropped = float(np.linalg.norm(left))
     if dropped > _DROPPED * rows.total**0.5:
         if n * p > _COPIED:
-            return rows, lambda T: T, Rounding()
+            return rows, _same, _same, Rounding()
         dense = wide(X.toarray() if sp.issparse(X) else X)
         U, sigma, Qt = np.linalg.svd(here(dense) / rows.scale * root, full_matrices=False)
         rank = int(np.sum(sigma > _FINE**4 * sigma[0]))
@@ -68,6 +71,9 @@ def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
 
         def expand(T: Any) -> Any:
             return Q @ T
+
+        def contract(T: Any) -> Any:
+            return Q.T @ T
     else:
         sigma = np.sqrt(values[:rank])
         rounding = Rounding(gram / sigma[-1] + dropped, gram + 2 * dropped * rows.total**0.5)
@@ -75,6 +81,9 @@ def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
 
         def expand(T: Any) -> Any:
             return rows.back(there(down @ T, rows.Y))
+
+        def contract(T: Any) -> Any:
+            return down.T @ here(rows.times(T))
 
     U, sigma = U[:, :rank], sigma[:rank]
     unroot = 1.0 if rows.unroot is None else here(rows.unroot)
@@ -88,7 +97,11 @@ def compressed(rows: Rows) -> tuple[Rows, Callable[[Any], Any], Rounding]:
         loss_weight=here(rows.loss_weight),
     )
     small.total, small.squares = rows.total, sigma**2
-    return small, expand, rounding
+    return small, expand, contract, rounding
+
+
+def _same(T: Any) -> Any:
+    return T
 
 
 def sample_gram(X: Any) -> Any:

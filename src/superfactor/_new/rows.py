@@ -12,8 +12,9 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +22,6 @@ import scipy.sparse as sp
 from superfactor._arrays import Array, cores, device, eps, namespace, wide
 from superfactor._new.tall import here, there
 from superfactor.losses import Loss
-
-A = TypeVar("A")
 
 #: Stored values of a sparse X from which threads pay.
 THREADED = 200_000
@@ -35,8 +34,8 @@ class Rows:
 
     Parameters
     ----------
-    X : array (n, p), sparse array, or an object with `shape`, `dtype` and `map(function)`
-        `map` yields function(start, stop, block) for each block of rows, in order.
+    X : array (n, p), sparse array, or an object with `shape`, `dtype`, `map(function)` and `take(index)`
+        `map` yields function.of(start, stop)(block) for each block of rows, in order.
     Y : tall (n, κ)
         Targets.
     loss : Loss
@@ -159,7 +158,7 @@ class Rows:
         """Return some of the rows in memory, with the same unit."""
         i = self.some(share)
         rows = Rows(
-            self.blocks.take(here(i).astype(np.int64) if not self.in_memory else i),
+            self.blocks.take(i),
             self.Y[i, :],
             self.loss,
             self.Z[i, :],
@@ -169,6 +168,12 @@ class Rows:
             scale=self.scale,
         )
         return rows
+
+    def with_ridge(self, rho: Any) -> Rows:
+        """Return the rows with another ridge of covariates."""
+        other = copy.copy(self)
+        other.rho = np.asarray(rho, dtype=float)
+        return other
 
     def rescaled(self, scale: float) -> Rows:
         """Return the rows with another unit s."""
@@ -190,11 +195,11 @@ class InMemory:
         whole = len(self.cuts) == 2
         self.parts = [(a, b, self.X if whole else self.X[a:b]) for a, b in pairwise(self.cuts)]
 
-    def map(self, function: Callable[[int, int, Any], A]) -> Iterator[A]:
-        """Yield function(start, stop, block) for each block."""
+    def map(self, function: Any) -> Iterator[Any]:
+        """Yield function.of(start, stop)(block) for each block."""
         if len(self.parts) == 1:
-            return iter([function(*self.parts[0])])
-        return _pool().map(lambda part: function(*part), self.parts)
+            return iter([function(self.X)])
+        return _pool().map(lambda part: function.of(*part[:2])(part[2]), self.parts)
 
     def take(self, index: Any) -> Any:
         """Return some rows."""
@@ -206,20 +211,53 @@ class InMemory:
         return float(self.X.nnz if sp.issparse(self.X) else math.prod(self.shape))
 
 
-def ahead(function: Callable[..., A], parts: Iterable[tuple[Any, ...]], workers: int) -> Iterator[A]:
-    """Yield function(*part) for each part, in order; at most one more than there are workers is in progress."""
-    waiting: deque[Future[A]] = deque()
-    try:
-        for part in parts:
-            waiting.append(_pool().submit(function, *part))
-            if len(waiting) > workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:  # after an error, wait for all parts: their files may be deleted
-        for future in waiting:
-            future.cancel()
-        wait(waiting)
+class Source:
+    """The blocks of a file: read ahead, by as many threads as there are cores.
+
+    Parameters
+    ----------
+    source : RowSource
+        It has `shape`, `dtype`, `cuts(rows)` and `read_finite(start, stop)`.
+    rows : int
+        Rows of a block.
+    on_block : callable, optional
+        Called as on_block(rows done, rows in all) during a pass.
+    """
+
+    def __init__(self, source: Any, rows: int, on_block: Callable[[int, int], None] | None = None) -> None:
+        self.source, self.shape, self.dtype, self.on_block = source, source.shape, source.dtype, on_block
+        self.parts = list(pairwise(source.cuts(rows)))
+
+    def map(self, function: Any) -> Iterator[Any]:
+        """Yield function.of(start, stop)(block) for each block; at most one more than there are cores is in memory."""
+
+        def read(start: int, stop: int) -> Any:
+            return function.of(start, stop)(self.source.read_finite(start, stop))
+
+        waiting: deque[Future[Any]] = deque()
+        done, (n, _) = 0, self.shape
+        try:
+            for start, stop in [*self.parts, (0, 0)]:
+                if stop:
+                    waiting.append(_pool().submit(read, start, stop))
+                while waiting and (len(waiting) > cores() or not stop):
+                    yield waiting.popleft().result()
+                    done += 1
+                    if self.on_block is not None:
+                        self.on_block(self.parts[done - 1][1], n)
+        finally:  # after an error, wait for all blocks: their files may be deleted
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+    def take(self, index: Any) -> Any:
+        """Return some rows, in ascending order, in memory."""
+        found = []
+        for start, stop in self.parts:
+            here_ = index[(index >= start) & (index < stop)] - start
+            if len(here_):
+                found.append(self.source.read_finite(start, stop)[here_])
+        return sp.vstack(found, format="csr") if sp.issparse(found[0]) else np.concatenate(found)
 
 
 _POOL: list[ThreadPoolExecutor] = []
@@ -239,82 +277,95 @@ def added(results: Iterable[Any]) -> Any:
     return total
 
 
-# --- what is computed for each block: objects, so that they can be sent to other processes ------------------
+# --- what is computed for each block: objects that can be restricted to some rows and sent elsewhere ---------
 
 
-class _Times:
+@dataclass(frozen=True)
+class _OfRows:
+    """A function of a block of rows of X; tall arrays in it have the rows of the block."""
+
+    def of(self, start: int, stop: int) -> _OfRows:
+        """Return the function for some of the rows."""
+        tall = {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("tall")}
+        return replace(self, **{name: x if x is None else x[start:stop, :] for name, x in tall.items()})
+
+
+def _tall() -> Any:
+    return field(metadata={"tall": True})
+
+
+@dataclass(frozen=True)
+class _Times(_OfRows):
     """XV, by columns: (k, rows)."""
 
-    def __init__(self, V: Array) -> None:
-        self.V = V
+    V: Array
 
-    def __call__(self, start: int, stop: int, block: Any) -> Array:
-        if sp.issparse(block) or block.shape[0] >= block.shape[1]:
-            return (block @ self.V).T
-        return self.V.T @ block.T  # for long rows, BLAS needs half the time
+    def __call__(self, X: Any) -> Array:
+        if sp.issparse(X) or X.shape[0] >= X.shape[1]:
+            return (X @ self.V).T
+        return self.V.T @ X.T  # for long rows, BLAS needs half the time
 
 
-class _Back:
+@dataclass(frozen=True)
+class _Back(_OfRows):
     """XᵀE."""
 
-    def __init__(self, E: Array) -> None:
-        self.E = E
+    E: Array = _tall()
 
-    def __call__(self, start: int, stop: int, block: Any) -> Array:
-        E = self.E[start:stop, :]
-        if sp.issparse(block):
-            return block.T @ np.ascontiguousarray(E)
-        return (E.T @ block).T  # X is stored by rows: BLAS needs half the time of Xᵀ @ E
+    def __call__(self, X: Any) -> Array:
+        if sp.issparse(X):
+            return X.T @ np.ascontiguousarray(self.E)
+        return (self.E.T @ X).T  # X is stored by rows: BLAS needs half the time of Xᵀ @ E
 
 
-class _Power:
+@dataclass(frozen=True)
+class _Power(_OfRows):
     """XV by columns, and Xᵀdiag(w)XV."""
 
-    def __init__(self, V: Array, weight: Array | None) -> None:
-        self.times, self.weight = _Times(V), weight
+    V: Array
+    weight: Array | None = _tall()
 
-    def __call__(self, start: int, stop: int, block: Any) -> tuple[Array, Array]:
-        found = self.times(start, stop, block)
-        weighted = found if self.weight is None else found * self.weight[start:stop, 0]
-        return found, _Back(weighted.T)(0, stop - start, block)
+    def __call__(self, X: Any) -> tuple[Array, Array]:
+        found = _Times(self.V)(X)
+        return found, _Back((found if self.weight is None else found * self.weight[:, 0]).T)(X)
 
 
-class _Gram:
+@dataclass(frozen=True)
+class _Gram(_OfRows):
     """Xᵀdiag(w)X in float64."""
 
-    def __init__(self, weight: Array | None) -> None:
-        self.weight = weight
+    weight: Array | None = _tall()
 
-    def __call__(self, start: int, stop: int, block: Any) -> Any:
-        total = np.zeros((block.shape[1],) * 2)
-        for a in range(0, stop - start, _STRETCH):
-            part = block[a : a + _STRETCH, :]
-            weight = None if self.weight is None else self.weight[start + a : start + a + part.shape[0], :]
+    def __call__(self, X: Any) -> Any:
+        total = np.zeros((X.shape[1],) * 2)
+        for part, weight in _stretches(X, self.weight):
             if sp.issparse(part):
-                weighted = part if weight is None else part.multiply(weight).tocsr()
-                total += (part.T @ weighted).toarray()
+                total += (part.T @ (part if weight is None else part.multiply(weight).tocsr())).toarray()
             else:
                 total += here(part.T @ (part if weight is None else part * weight))
         return total
 
 
-class _Squares:
+@dataclass(frozen=True)
+class _Squares(_OfRows):
     """Σ_i w_i‖x_i‖² in float64."""
 
-    def __init__(self, weight: Array | None) -> None:
-        self.weight = weight
+    weight: Array | None = _tall()
 
-    def __call__(self, start: int, stop: int, block: Any) -> float:
+    def __call__(self, X: Any) -> float:
         total = 0.0
         with np.errstate(over="ignore", under="ignore"):  # an overflow gives infinity, which callers check
-            for a in range(0, stop - start, _STRETCH):
-                part = block[a : a + _STRETCH, :]
+            for part, weight in _stretches(X, self.weight):
                 if sp.issparse(part):
                     squares = np.asarray(part.astype(np.float64).power(2).sum(axis=1)).ravel()
                 else:
                     part = wide(part)
                     squares = namespace(part).vecdot(part, part)
-                if self.weight is not None:
-                    squares = squares * wide(self.weight[start + a : start + a + part.shape[0], 0])
-                total += float(squares.sum())
+                total += float((squares if weight is None else squares * wide(weight[:, 0])).sum())
         return total
+
+
+def _stretches(X: Any, weight: Array | None) -> Iterator[tuple[Any, Any]]:
+    """Yield some rows at a time, so that few are copied to float64."""
+    for a in range(0, X.shape[0], _STRETCH):
+        yield X[a : a + _STRETCH, :], None if weight is None else weight[a : a + _STRETCH, :]

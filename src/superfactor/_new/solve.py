@@ -27,6 +27,9 @@ _FEWEST_SAMPLED, _SAMPLED_TOL = 4096, 1e-4
 _ROUNDS = 60
 
 
+Start = tuple[Any, Any, Any]  # L (N, r) on the search side, β (r, κ), γ (q, κ)
+
+
 @dataclass
 class Search:
     """What a search is asked for, and what it reports to."""
@@ -35,7 +38,7 @@ class Search:
     effort: float = EFFORT["auto"]
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     record: Callable[[float, str], bool] = lambda F, kind: False  # (F, kind of step) -> whether to stop
-    observe: Callable[[Inside, Point], None] = lambda inside, at: None  # called after every round
+    observe: Callable[[Inside, Point, Callable[[Any], Any]], None] = lambda *_: None  # called after every round
 
 
 @dataclass
@@ -58,18 +61,48 @@ class Found:
         return self.expand(W) if isinstance(self.inside.basis.model, Filter) else W
 
 
-def minimise(rows: Rows, model: str, rank: int, xi: float, lam: float, search: Search) -> Found:
-    """Minimise F over factors of this rank; other starts are tried only if the first answer is not proven global."""
-    small, expand, rounding = compressed(rows)
+def minimise(
+    rows: Rows, model: str, rank: int, xi: float, lam: float, search: Search, start: Start | None = None
+) -> Found:
+    """Minimise F over factors of this rank; other starts are tried only if the first answer is not proven global.
+
+    `start` has L (N, r) on the search side of `rows`, β and γ; by default it is a sample's solution or ridge regression.
+    """
+    small, expand, contract, rounding = compressed(rows)
     space, rank = MODELS[model](small), min(rank, *rows.shape)
-    if (share := _sampled_share(small)) < 1:
+    if start is None and (share := _sampled_share(small)) < 1:
         inside, at, starts, agreed = _from_sample(space, rank, xi, lam, share, search)
-        inside, at, converged = improved(inside, at, search, 1e-3)
+        inside, at, converged = improved(inside, at, search, expand, 1e-3)
         return Found(inside, at, converged, expand, rounding, starts, agreed)
     inside = Inside(first_basis(space, rank, search.rng), rank, xi, lam)
-    start = ridge_start(inside, lam) if lam > 0 else pca_start(inside)
-    found = Found(*improved(inside, inside.polished(*start), search), expand, rounding)
+    if start is None:
+        point = inside.polished(*(ridge_start(inside, lam) if lam > 0 else pca_start(inside)))
+    else:
+        L = contract(start[0]) if model == "filter" else start[0]
+        inside, point = _started(inside, (L, *start[1:]))
+    found = Found(*improved(inside, point, search, expand), expand, rounding)
     return _searched(found, search)
+
+
+def reweighted(found: Found, rho: Any, xi: float, lam: float, search: Search) -> Found:
+    """Return the answer at other weights, from the subspace and the point of neighbouring ones."""
+    inside, at = found.inside, found.at
+    inside.rows.rho = rho
+    inside = replace(inside, xi=xi, lam=lam)
+    point = inside.polished(at.W, at.beta, at.gamma)
+    if lam > 0:
+        point = min(point, inside.polished(*ridge_start(inside, lam)), key=lambda each: float(each.F))
+    found = Found(*improved(inside, point, search, found.expand), found.expand, found.rounding)
+    return _searched(found, search)
+
+
+def _started(inside: Inside, start: Start) -> tuple[Inside, Point]:
+    """Return the subspace extended by L, and the point Lβ in it; further columns are leading directions."""
+    L, beta, gamma = start
+    basis = inside.basis if inside.basis.whole else inside.basis.grown(L)
+    V, r = basis.coordinates(L), inside.rank
+    W, R = np.linalg.qr(np.hstack([V, np.eye(basis.size, r)]))
+    return (inside := replace(inside, basis=basis)), inside.polished(W[:, :r], (R[:, : V.shape[1]] @ beta)[:r], gamma)
 
 
 def _searched(found: Found, search: Search) -> Found:
@@ -83,7 +116,7 @@ def _searched(found: Found, search: Search) -> Found:
         found.inside, found.at, budget, search.rng, lambda F: search.record(F, "other starts")
     )
     if other.F < found.at.F - search.tol * (found.at.F - found.inside.unsupervised):
-        found = Found(*improved(found.inside, other, search), found.expand, found.rounding)
+        found = Found(*improved(found.inside, other, search, found.expand), found.expand, found.rounding)
         agreed = 0
     return replace(found, starts=starts, agreed=agreed)
 
@@ -109,7 +142,7 @@ def _from_sample(
 ) -> tuple[Inside, Point, int, int]:
     """Return a subspace and a point from the solution for some of the rows, and the starts that it tried."""
     filters, rows = isinstance(space, Filter), space.rows
-    few = replace(search, tol=_SAMPLED_TOL, observe=lambda inside, at: None, record=lambda F, kind: False)
+    few = replace(search, tol=_SAMPLED_TOL, observe=lambda *_: None, record=lambda F, kind: False)
     # λ counts once for all samples together (filter), or for each (feature).
     first = minimise(rows.sample(share), space.name, rank, xi, lam * share if filters else lam, few)
     inside = first.inside
@@ -146,7 +179,9 @@ def _codes(space: Any, image: Any, beta: Any, gamma: Any, xi: float, theta: Any)
     return beside(W, codes[:, r:], E)
 
 
-def improved(inside: Inside, at: Point, search: Search, share: float = 0.1) -> tuple[Inside, Point, bool]:
+def improved(
+    inside: Inside, at: Point, search: Search, expand: Callable[[Any], Any], share: float = 0.1
+) -> tuple[Inside, Point, bool]:
     """Descend inside S, bound what lies outside, and enlarge S, until the bound is below the tolerance."""
     model = inside.basis.model
     estimate, flat, chain = share * (at.F - inside.unsupervised), 0, model.chain
@@ -155,7 +190,7 @@ def improved(inside: Inside, at: Point, search: Search, share: float = 0.1) -> t
         before, start = at.F, at.W
         enough = 0.1 * goal if inside.basis.whole else max(0.1 * goal, 0.02 * estimate)
         at, left, stopped = descended(inside, at, enough, search)
-        search.observe(inside, at)
+        search.observe(inside, at, expand)
         flat = flat + 1 if before - at.F <= 0.05 * goal else 0
         frame, R, bounds = outside(inside, at)
         if bounds.sum() > 0.4 * estimate and count:

@@ -1,0 +1,249 @@
+"""From a problem to its solution in the user's units, from a start of one's own, along paths, after a crash."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from superfactor._arrays import Array, cast, moved, one_blas_thread
+from superfactor._files import replacing
+from superfactor._new.certificate import Bound, bounded
+from superfactor._new.newton import Inside, Point
+from superfactor._new.problem import Problem
+from superfactor._new.solve import EFFORT, Found, Search, minimise, reweighted
+from superfactor._new.tall import dot, here, pull
+from superfactor.models.factors import Factors, turn_features, turn_filters
+from superfactor.solution import History, Monitor, OtherStarts
+
+MOST_STEPS = 500
+# Seconds between two writes of a checkpoint.
+_EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """A point to start from, in the user's units: A = Lβ with L (p, r) weights of features or (n, r) codes of samples.
+
+    A fitted model, a checkpoint and the solution for neighbouring weights are all of this kind.
+    """
+
+    L: Array
+    beta: Any  # (r, κ)
+    gamma: Any  # (q, κ)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of the solver in the user's units.
+
+    Attributes
+    ----------
+    factors : Factors
+        W, H, β, γ, padded with zeros to the rank that was asked for.
+    code_sizes : array (r,)
+        The norms of the columns of codes·√w.
+    objective : float
+    activations : tall (n, κ)
+        Without the part of the covariates.
+    history : History
+    reason : str
+    converged, stopped_early : bool
+    searched : OtherStarts
+    """
+
+    factors: Factors
+    code_sizes: Array
+    objective: float
+    activations: Array
+    history: History
+    reason: str
+    converged: bool
+    stopped_early: bool
+    searched: OtherStarts
+    found: Found = field(repr=False)
+
+    def bound(self, *, ascent: int = 0) -> Bound:
+        """Return a lower bound of F over all factors of this rank."""
+        return bounded(self.found, ascent=ascent)
+
+    def start(self, model: str) -> Start:
+        """Return this answer as a start for another problem."""
+        L = self.factors.components if model == "filter" else self.factors.codes
+        return Start(L, here(self.factors.beta), here(self.factors.gamma))
+
+
+def solve(
+    problem: Problem,
+    rank: int,
+    *,
+    tol: float = 1e-8,
+    max_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    search: str = "auto",
+    start: Start | None = None,
+    callback: Callable[[int, float], bool] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    codes: bool = True,
+) -> Answer:
+    """Minimise F over all points of low rank.
+
+    Parameters
+    ----------
+    problem : Problem
+    rank : int
+    tol : float
+        Relative to the part of F that supervision can change.
+    max_iter : int, optional
+        Most Newton steps; 500 if None.
+    search : {"off", "auto", "thorough"}
+        Effort for other starts where the first answer is not proven.
+    start : Start, optional
+        In place of ridge regression.
+    callback : callable, optional
+        (iteration, objective) -> True to stop.
+    checkpoint : path, optional
+        A file of the best point so far, written from time to time. If it exists, the search starts from it.
+    codes : bool
+        Whether the answer has the codes of the samples.
+    """
+    monitor = Monitor(MOST_STEPS if max_iter is None else max_iter, callback, best_so_far=True)
+    rows = problem.rows
+    if checkpoint is not None and Path(checkpoint).exists():
+        start = _read(Path(checkpoint), problem, rank)
+
+    def observe(inside: Inside, at: Point, expand: Callable[[Any], Any]) -> None:
+        if checkpoint is not None:
+            writer.write(_as_start(problem, inside, at, expand))
+
+    writer = _Writer(None if checkpoint is None else Path(checkpoint))
+    search_ = Search(tol, EFFORT[search], np.random.default_rng(random_state), _recorder(monitor), observe)
+    with one_blas_thread:
+        found = minimise(rows, problem.model, rank, problem.xi, problem.lam, search_, _own(problem, start))
+        writer.write(_as_start(problem, found.inside, found.at, found.expand), last=True)
+        return answer(problem, rank, found, monitor, codes)
+
+
+def solve_path(
+    problem: Problem, rank: int, weights: Iterable[tuple[float, float]], *, tol: float = 1e-8,
+    random_state: int | np.random.Generator | None = 0, search: str = "auto",
+) -> Iterator[Answer]:
+    """Yield the answers at each pair (ξ, λ) in the user's units, each from the subspace and the point before.
+
+    Neighbours should be similar; large λ first is fastest.
+    """
+    rng, found = np.random.default_rng(random_state), None
+    for xi, lam in weights:
+        here_ = problem.restated(xi, lam)
+        monitor = Monitor(MOST_STEPS)
+        search_ = Search(tol, EFFORT[search], rng, _recorder(monitor))
+        with one_blas_thread:
+            if found is None:
+                found = minimise(here_.rows, here_.model, rank, here_.xi, here_.lam, search_)
+            else:
+                found = reweighted(found, here_.rows.rho, here_.xi, here_.lam, search_)
+            result = answer(here_, rank, found, monitor)
+        yield result
+
+
+def _recorder(monitor: Monitor) -> Callable[[float, str], bool]:
+    def record(F: float, kind: str) -> bool:
+        if kind == "newton":
+            monitor.record(F, 1.0, kind)
+        else:
+            monitor.poll(F)
+        return monitor.stopped
+
+    return record
+
+
+def answer(problem: Problem, rank: int, found: Found, monitor: Monitor, codes: bool = True) -> Answer:
+    """Return a point in the user's units."""
+    rows, W, at = problem.rows, found.W, found.at
+    if problem.model == "filter":
+        tall = rows.times(W)
+        turned = turn_filters(here(W), at.beta, pull(tall, tall), rows.scale)
+    else:
+        tall = W
+        turned = turn_features(rows.back(W), at.beta, rows.scale)
+    tall = rows.unrooted(tall)
+    factors = Factors(
+        *(_given(x, tall) for x in (turned.components,)),
+        dot(tall, turned.codes_turn) if codes else None,
+        *(_given(x, tall) for x in (turned.beta, at.gamma)),
+    ).padded(rank)
+    sizes = np.append(turned.code_sizes, np.zeros(rank - len(turned.code_sizes)))
+    return Answer(
+        factors=factors,
+        code_sizes=_given(sizes, tall),
+        objective=float(at.F),
+        activations=dot(tall, at.beta),
+        history=monitor.history,
+        reason=monitor.stop_reason or ("converged" if found.converged else "the subspace can grow no further"),
+        converged=found.converged,
+        stopped_early=monitor.stopped_early,
+        searched=OtherStarts(found.starts, found.agreed),
+        found=found,
+    )
+
+
+def _given(x: Any, like: Array) -> Array:
+    """Return a small array in the user's library, device and floating type."""
+    return cast(moved(np.ascontiguousarray(x), like), like)
+
+
+def _own(problem: Problem, start: Start | None) -> tuple[Array, Any, Any] | None:
+    """Return L on the search side, β and γ in the units of X̃."""
+    if start is None:
+        return None
+    if problem.model == "filter":
+        return here(start.L), np.asarray(start.beta) * problem.unit, start.gamma
+    rows = problem.rows
+    return rows.rooted(cast(moved(start.L, rows.Y), rows.Y)), np.asarray(start.beta), start.gamma
+
+
+def _as_start(problem: Problem, inside: Inside, at: Point, expand: Callable[[Any], Any]) -> Start:
+    L = inside.basis.vectors(at.W)
+    if problem.model == "filter":
+        return Start(expand(L), at.beta / problem.unit, at.gamma)
+    return Start(problem.rows.unrooted(L), at.beta, at.gamma)
+
+
+class _Writer:
+    """Writes a checkpoint from time to time."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.last = path, time.monotonic()
+
+    def write(self, start: Start, last: bool = False) -> None:
+        if self.path is None or not last and time.monotonic() - self.last < _EVERY:
+            return
+        with replacing(self.path) as part, open(part, "wb") as file:
+            np.savez(file, L=here(start.L), beta=here(start.beta), gamma=here(start.gamma))
+        self.last = time.monotonic()
+
+
+def _read(path: Path, problem: Problem, rank: int) -> Start:
+    """Return the point of a checkpoint; a ValueError if it is not one of this problem."""
+    side = problem.shape[0 if problem.model == "feature" else 1]
+    shapes = (side, None), (None, problem.rows.outputs), (len(problem.rows.rho), problem.rows.outputs)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            L, beta, gamma = (np.asarray(file[name], dtype=float) for name in ("L", "beta", "gamma"))
+    except Exception as error:
+        raise ValueError(f"checkpoint={str(path)!r}: no checkpoint ({type(error).__name__}); delete the file") from error
+    fits = all(
+        x.ndim == 2 and all(want in (None, have) for want, have in zip(shape, x.shape, strict=True))
+        for x, shape in zip((L, beta, gamma), shapes, strict=True)
+    )
+    if not fits or L.shape[1] != beta.shape[0] or L.shape[1] > rank or not all(np.isfinite(x).all() for x in (L, beta, gamma)):
+        raise ValueError(
+            f"checkpoint={str(path)!r}: of another problem: {L.shape[0]} × {L.shape[-1]}, {beta.shape[-1]} outputs; "
+            f"{side} × {rank} and {problem.rows.outputs} outputs are required. Delete the file"
+        )
+    return Start(L, beta, gamma)
