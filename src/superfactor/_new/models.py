@@ -112,7 +112,7 @@ class Feature:
     def softened(self, R: Array, stiffness: Any, H: Any, beta: Any) -> Array:
         """Return residuals R (n, r) divided by the curvature of each sample, diag(stiffness) + βH_iβᵀ/w_i."""
         over, r = self.rows.unrooted, len(stiffness)
-        if len(R) * r * r <= _LOCAL and not self.rows.loss.couples_samples:
+        if R.shape[0] * r * r <= _LOCAL and not self.rows.loss.couples_samples:
             xp, B = namespace(R), there(beta.T, R)
             local = H.row_matrices(B)
             if self.rows.unroot is not None:

@@ -361,11 +361,12 @@ class _Squares(_OfRows):
                 else:
                     part = wide(part)
                     squares = namespace(part).vecdot(part, part)
-                total += float((squares if weight is None else squares * wide(weight[:, 0])).sum())
+                total += float(here(squares if weight is None else squares * wide(weight[:, 0])).sum())
         return total
 
 
 def _stretches(X: Any, weight: Array | None) -> Iterator[tuple[Any, Any]]:
     """Yield some rows at a time, so that few are copied to float64."""
-    for a in range(0, X.shape[0], _STRETCH):
-        yield X[a : a + _STRETCH, :], None if weight is None else weight[a : a + _STRETCH, :]
+    for start in range(0, X.shape[0], _STRETCH):
+        stop = min(start + _STRETCH, X.shape[0])
+        yield X[start:stop, :], None if weight is None else weight[start:stop, :]
