@@ -26,7 +26,9 @@ PROVEN = 1e-6
 # Largest side and operations of a Gram matrix whose eigenvalues are computed for a bound.
 _EXACT_SIDE, _EXACT_WORK = 1200, 4e9
 # Lengths of shorter gradients.
-_SHORTER = 0.75, 0.5, 0.25
+_SHORTER = 0.75, 0.5, 0.25, 0.1
+# A gap that is worth trying them.
+_LOOSE = 1e-2
 _DOUBLE = float(np.finfo(float).eps)
 
 
@@ -59,43 +61,47 @@ class Bound:
         return 0.0 if gap == 0 else gap / supervised if supervised > 0 else math.inf
 
 
-def bounded(found: Any, shorter: bool = True, ascent: int = 0) -> Bound:
+def bounded(found: Any, *, exact: bool = True, shorter: bool = True, ascent: int = 0) -> Bound:
     """Return the bound at a point.
 
     Parameters
     ----------
     found : Found
         A point with its subspace.
+    exact : bool
+        Whether to decompose the smaller Gram matrix, if that is not too large.
     shorter : bool
         Whether to try shorter gradients where the first bound is loose.
     ascent : int
         Most steps that increase the bound.
     """
     inside, at = found.inside, found.at
-    spectrum = Spectrum(found)
+    rows, F = inside.rows, float(at.F)
+    spectrum = Spectrum(found, exact)
     alone = spectrum.top(None)
-    squares = _rounding(math.prod(inside.rows.shape)) * inside.rows.total
-    unsupervised = max(inside.xi * (inside.rows.total - alone.value - alone.rounding - squares), 0.0)
-    provable = inside.lam > 0 and inside.rows.loss.convex
-    if not provable:
-        return Bound(float(at.F), unsupervised, unsupervised, 0.0, spectrum.exact)
+    squares = _rounding(math.prod(rows.shape)) * rows.total
+    unsupervised = max(inside.xi * (rows.total - alone.value - alone.rounding - squares), 0.0)
+    if inside.lam == 0 or not rows.loss.convex:
+        return Bound(F, unsupervised, unsupervised, 0.0, spectrum.exact)
     dual = Dual(found, spectrum)
-    value, rounding, _ = dual.at(at.a)
     own = dual.rounding_of_objective(unsupervised)
-    F = float(at.F)
 
-    def result() -> Bound:
-        lower = max(value, unsupervised)
+    def bound(value: float, rounding: float) -> Bound:
         useful = rounding if value + rounding > unsupervised else 0.0
-        return Bound(F, max(lower - own, 0.0), unsupervised, own + useful, spectrum.exact)
+        return Bound(F, max(max(value, unsupervised) - own, 0.0), unsupervised, own + useful, spectrum.exact)
 
-    if shorter and result().relative > 1e-2:
-        value, rounding, _ = max(
-            [(value, rounding, None), *(dual.at(dual.shortened(t)) for t in _SHORTER)], key=lambda x: x[0]
-        )
-    if ascent and not result().proven:
-        value, rounding = max((value, rounding), dual.ascended(at.a, ascent, F), key=lambda x: x[0])
-    return result()
+    best = dual.at(at.a)
+    if shorter and bound(*best).relative > _LOOSE:
+        # In the subspace a bound costs little: it chooses the length.
+        quick = Dual(found, Spectrum(found, exact=False)) if spectrum.gram is not None else dual
+        points = {t: dual.shortened(t) for t in _SHORTER}
+        values = {t: quick.at(points[t])[0] for t in _SHORTER}
+        longest = max(values, key=lambda t: values[t])
+        if values[longest] > max(best[0], unsupervised):
+            best = max(best, dual.at(points[longest]))
+    if ascent and not bound(*best).proven:
+        best = max(best, dual.ascended(ascent))
+    return bound(*best)
 
 
 @dataclass
@@ -118,8 +124,8 @@ class Dual:
         none = np.zeros((int(free.sum()), rows.outputs))
         return a + dot(Z, fit_ridge(rows, Z, np.zeros(len(none)), none, a, steps=8, tol=0.0))
 
-    def at(self, a: Array) -> tuple[float, float, Array]:
-        """Return the bound at activations a, less its rounding; that rounding; and Q's activations (`Top.pulled`)."""
+    def at(self, a: Array) -> tuple[float, float]:
+        """Return the bound at activations a, less its rounding, and that rounding."""
         inside, rows = self.found.inside, self.rows
         a = self.balanced(a)
         loss, E = rows.evaluate(a)
@@ -129,7 +135,7 @@ class Dual:
         pulled, sizes = pull(rows.Z, E), pull(xp.abs(rows.Z), xp.abs(E))
         off = each * sizes
         if (np.abs(pulled[free]) > 1e-6 * sizes[free]).any():
-            return -math.inf, 0.0, top.pulled  # the gradient cannot be balanced: there is no bound
+            return -math.inf, 0.0  # the gradient cannot be balanced: there is no bound
         penalised = float((pulled[~free] ** 2).sum(1) @ (0.25 / rows.rho[~free]))
         along = here(xp.sum(wide(E) * wide(a)))
         value = float(loss) - float(along) + inside.xi * (rows.total - top.value) - penalised
@@ -139,7 +145,7 @@ class Dual:
         rounding = inside.xi * (top.rounding + _rounding(math.prod(rows.shape)) * rows.total) + each * terms
         rounding += float(((2 * np.abs(pulled) + off) * off)[~free].sum(1) @ (0.25 / rows.rho[~free]))
         rounding += reach * float((np.abs(pulled) + off)[free].sum())
-        return value - rounding, rounding, top.pulled
+        return value - rounding, rounding
 
     def shortened(self, t: float) -> Array:
         """Return activations with about t times the gradient, by Newton's method in each row."""
@@ -150,25 +156,31 @@ class Dual:
             a = a - rows.curvature(a).row_solve(E - goal)
         return a
 
-    def ascended(self, a: Array, steps: int, F: float) -> tuple[float, float]:
-        """Return the best bound along a ← a + t(â − a), where â = −ΦPΦᵀE/(2λ) has the bound's gradient in E and P
-        projects onto the leading eigenvectors: at a fixed point the bound is the largest."""
+    def ascended(self, steps: int) -> tuple[float, float]:
+        """Return the best bound along a ← a + t(â − a), â = −ΦPΦᵀE/(2λ) + Zγ.
+
+        The bound has the gradient â − a in E, with P the projection onto the leading eigenvectors of G + QQᵀ in the
+        subspace: at a fixed point it is the largest.
+        """
+        inside, rows = self.found.inside, self.rows
+        a = self.balanced(self.found.at.a)
         best, t = self.at(a), 1.0
         for _ in range(steps):
+            _, E = rows.evaluate(a)
+            basis = inside.basis
+            K = basis.turn.T @ pull(basis.Phi, E)
+            V = np.linalg.eigh(np.diag(basis.d) + K @ K.T / (4 * inside.xi * inside.lam))[1][:, -inside.rank :]
+            target = dot(basis.Phi, basis.turn @ (V @ (V.T @ K)) / (-2 * inside.lam))
             before = best[0]
-            target = best[2]
-            if target is None:
-                break
             while t > 1e-6:
-                trial = a + t * (target - a)
-                found = self.at(trial)
-                if found[0] > best[0]:
-                    a, best, t = self.balanced(trial), found, min(2 * t, 1.0)
+                trial = self.balanced(a + t * (target - a))
+                if (found := self.at(trial))[0] > best[0]:
+                    a, best, t = trial, found, min(2 * t, 1.0)
                     break
                 t /= 3
-            if t <= 1e-6 or best[0] - before <= 1e-9 * (F - best[0]):
+            if best[0] - before <= 1e-9 * (float(self.found.at.F) - best[0]):
                 break
-        return best[0], best[1]
+        return best
 
     def rounding_of_objective(self, unsupervised: float) -> float:
         """Return a bound of the distance of F from that of the factors in exact arithmetic (docs/method.md §19)."""
@@ -199,13 +211,12 @@ class Top:
 
     value: float
     rounding: float
-    pulled: Array | None = None  # tall: −ΦPΦᵀE/(2λ) with the projection P onto their eigenvectors
 
 
 class Spectrum:
     """The leading eigenvalues of G and of G + QQᵀ: of the smaller Gram matrix, or from the subspace with residuals."""
 
-    def __init__(self, found: Any) -> None:
+    def __init__(self, found: Any, exact: bool) -> None:
         self.found, self.inside = found, found.inside
         rows = self.inside.rows
         n, p = rows.shape
@@ -213,7 +224,7 @@ class Spectrum:
         worth = small <= _EXACT_SIDE and 2.0 * small * small * max(n, p) <= _EXACT_WORK
         self.gram: Any = None
         self.of_samples = False
-        if self.inside.basis.whole:
+        if self.inside.basis.whole or not exact:
             pass
         elif rows.squares is not None and p <= _EXACT_SIDE:
             self.gram = np.diag(rows.squares)
@@ -234,10 +245,9 @@ class Spectrum:
         pull_size = 0.0 if E is None else scale * math.sqrt(float(np.trace(pull(*(rows.unrooted(E),) * 2))))
         filters = model.name == "filter"
         if self.gram is None:
-            value, own, more = self._in_basis(E, scale)
+            value, own = self._in_basis(E, scale)
         else:
             value, own = self._of_gram(E, scale, filters)
-            more = None
         # ‖ΔM‖ changes a sum of r eigenvalues by √r‖ΔM‖; M = KᵀK with a root K, ‖ΔK‖, by 2‖ΔK‖√sum + ‖ΔK‖².
         matrix = (0.0 if rows.squares is not None else each * size) + own
         lost = self.found.rounding
@@ -247,7 +257,7 @@ class Spectrum:
         root = _rounding(rows.shape[0], rows.eps) * pull_size * (math.sqrt(size) if filters else 1.0)
         by_matrix = math.sqrt(self.inside.rank) * matrix
         rounding = by_matrix + 2 * root * math.sqrt(max(value + by_matrix, 0.0)) + root**2
-        return Top(value, rounding, more)
+        return Top(value, rounding)
 
     def _of_gram(self, E: Array | None, scale: float, filters: bool) -> tuple[float, float]:
         """Return the sum from all eigenvalues of the smaller Gram matrix, bordered by the labels where that is the other
@@ -268,7 +278,7 @@ class Spectrum:
             np.linalg.norm(values)
         )
 
-    def _in_basis(self, E: Array | None, scale: float) -> tuple[float, float, Array | None]:
+    def _in_basis(self, E: Array | None, scale: float) -> tuple[float, float]:
         """Return the sum from Ritz values in the subspace, and by how much their residuals may raise it."""
         basis, r = self.inside.basis, self.inside.rank
         Q, K = None, None
@@ -285,7 +295,7 @@ class Spectrum:
             size = np.sqrt(np.diag(pull(*(basis.outside(basis.power(V)),) * 2)))
             rest = values[r] + size[r] if len(values) > r else 0.0
             top += float(excess(size[:r], values[:r] - rest).sum())
-        return top, 2 * _rounding(len(values)) * float(np.linalg.norm(values)), None
+        return top, 2 * _rounding(len(values)) * float(np.linalg.norm(values))
 
 
 def excess(size: Any, gap: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array, namespace
-from superfactor._new.certificate import Bound, bounded, excess
+from superfactor._new.certificate import bounded, excess
 from superfactor._new.compression import Rounding, compressed
 from superfactor._new.models import MODELS, Filter
 from superfactor._new.newton import Inside, Point, fit_ridge
@@ -22,7 +22,7 @@ from superfactor._new.tall import beside, dot, orthonormal, pull
 EFFORT = {"off": 0.0, "auto": 1.25, "thorough": 30.0}
 _LEAST_EFFORT = 2.5e9
 # A start among some of the samples: not fewer than this, and as accurate as sampling makes it worth.
-_FEWEST_SAMPLED, _SAMPLED_TOL = 4096, 1e-4
+_FEWEST_SAMPLED, _SAMPLED_TOL = 2048, 1e-4
 # Most rounds of descent and growth.
 _ROUNDS = 60
 
@@ -52,7 +52,6 @@ class Found:
     rounding: Rounding  # of the compression
     starts: int = 0
     agreed: int = 0
-    bound: Bound | None = None
 
     @property
     def W(self) -> Array:
@@ -108,8 +107,7 @@ def _started(inside: Inside, start: Start) -> tuple[Inside, Point]:
 def _searched(found: Found, search: Search) -> Found:
     """Return the lowest of a point and of other starts, unless the point is proven optimal."""
     rows = found.inside.rows
-    found.bound = bounded(found, shorter=False)
-    if search.effort == 0 or found.bound.proven:
+    if search.effort == 0 or bounded(found, exact=False, shorter=False).proven:
         return found
     budget = search.effort * max(rows.work, _LEAST_EFFORT * min(rows.outputs, 4) / EFFORT["auto"])
     other, starts, agreed = other_starts(
