@@ -1,5 +1,6 @@
 import sys
 from superfactor._new.bridge import install
 install()
-from benchmarks.__main__ import main
-main(sys.argv[1:])
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+    main(sys.argv[1:])

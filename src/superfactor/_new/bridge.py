@@ -22,10 +22,12 @@ FOUND: dict[int, Any] = {}
 
 def rows_of(problem: Problem) -> Rows:
     data, known = problem.whole.data, problem.whole.known
-    weight = None if known.root_weight is None else known.root_weight**2
+    from superfactor._arrays import wide, namespace, device
+    weight = None if data._precise_root is None else data._precise_root**2
+    ratio = wide(known.weight_ratio)
     rows = Rows(
         data._X, known.targets, problem.loss, known.covariates, here(problem.covariate_ridge),
-        weight=weight, loss_weight=known.loss_weight, scale=data.scale,
+        weight=weight, loss_weight=ratio if weight is None else ratio * weight, scale=data.scale,
     )
     return rows
 

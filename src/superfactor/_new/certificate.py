@@ -127,9 +127,12 @@ class Dual:
     def at(self, a: Array) -> tuple[float, float]:
         """Return the bound at activations a, less its rounding, and that rounding."""
         inside, rows = self.found.inside, self.rows
-        a = self.balanced(a)
-        loss, E = rows.evaluate(a)
+        with np.errstate(all="ignore"):
+            a = self.balanced(a)
+            loss, E = rows.evaluate(a)
         xp = namespace(a)
+        if not np.isfinite(loss) or not bool(xp.all(xp.isfinite(E))):
+            return -math.inf, 0.0
         top = self.spectrum.top(E)
         each, free = _rounding(rows.shape[0], rows.eps), rows.rho == 0
         pulled, sizes = pull(rows.Z, E), pull(xp.abs(rows.Z), xp.abs(E))
@@ -151,9 +154,10 @@ class Dual:
         """Return activations with about t times the gradient, by Newton's method in each row."""
         rows, at = self.rows, self.found.at
         a, goal = at.a, t * at.E
-        for _ in range(6):
-            _, E = rows.evaluate(a)
-            a = a - rows.curvature(a).row_solve(E - goal)
+        with np.errstate(all="ignore"):  # a row without curvature goes astray, and so does its bound
+            for _ in range(6):
+                _, E = rows.evaluate(a)
+                a = a - rows.curvature(a).row_solve(E - goal)
         return a
 
     def ascended(self, steps: int) -> tuple[float, float]:
@@ -196,11 +200,12 @@ class Dual:
         bend = float(xp.max(curvature))
         products = _rounding(max(n, p), eps) + 4 * _rounding(min(n, p), eps)
         terms = float(here(xp.sum(xp.abs(wide(at.E) * wide(at.a)))))
+        precision = max(eps, lost.precision)
         parts = (
-            slope * off + bend * (off**2 + (2 * eps * length * (size if filters else 1.0)) ** 2),
-            _rounding(n, eps) * (abs(F) - inside.xi * rows.total * 0) + eps * terms,
-            inside.xi * size * (products + _rounding(n * p)) * size + 2 * inside.xi * size * lost.rows,
-            2 * eps * math.sqrt(n) * size * length if rows.loss.couples_samples else 0.0,
+            slope * off + bend * (off**2 + (2 * precision * length * (size if filters else 1.0)) ** 2),
+            _rounding(n, eps) * abs(F) + precision * terms,
+            inside.xi * size * ((products + _rounding(n * p) + precision**2) * size + 2 * lost.rows),
+            2 * precision * math.sqrt(n) * size * length if rows.loss.couples_samples else 0.0,
         )
         return sum(parts)
 
@@ -233,7 +238,7 @@ class Spectrum:
         elif worth and isinstance(rows.blocks, InMemory):
             from superfactor._new.compression import sample_gram
 
-            root = 1.0 if rows.root is None else here(rows.root)
+            root = 1.0 if rows.weight is None else np.sqrt(here(rows.weight))
             self.gram, self.of_samples = sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root), True
         self.exact = self.gram is not None or self.inside.basis.whole
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Rounding:
 
     rows: float = 0.0  # a bound of ‖X̃ − UΣQᵀ‖
     gram: float = 0.0  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
+    precision: float = 0.0  # machine epsilon of the factors that users get, where it is larger than that of UΣ
 
 
 def pays(rows: Rows) -> bool:
@@ -50,7 +51,7 @@ def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
     """
     if not pays(rows) or rows.total == 0:
         return rows, _same, _same, Rounding()
-    X, root = rows.blocks.X, 1.0 if rows.root is None else here(rows.root)
+    X, root = rows.blocks.X, 1.0 if rows.weight is None else np.sqrt(here(rows.weight))
     n, p = rows.shape
     values, U = np.linalg.eigh(sample_gram(X) / rows.scale**2 * root * np.transpose(root))
     values, U = values[::-1], U[:, ::-1]
@@ -86,7 +87,7 @@ def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
             return down.T @ here(rows.times(T))
 
     U, sigma = U[:, :rank], sigma[:rank]
-    unroot = 1.0 if rows.unroot is None else here(rows.unroot)
+    unroot = 1.0 if rows.weight is None else 1 / np.where(root > 0, root, np.inf)
     small = Rows(
         U * sigma * unroot,
         _double(rows.Y),
@@ -97,7 +98,7 @@ def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
         loss_weight=here(rows.loss_weight),
     )
     small.total, small.squares = rows.total, sigma**2
-    return small, expand, contract, rounding
+    return small, expand, contract, replace(rounding, precision=rows.eps)
 
 
 def _same(T: Any) -> Any:

@@ -97,8 +97,8 @@ def state(
     Y = _targets(to_numpy(targets), like)
     xp = namespace(like)
 
-    def tall(x: Any) -> Array:
-        return xp.asarray(np.ascontiguousarray(x, dtype=float), dtype=like.dtype, device=device(like))
+    def tall(x: Any, dtype: Any = like.dtype) -> Array:
+        return xp.asarray(np.ascontiguousarray(x, dtype=float), dtype=dtype, device=device(like))
 
     columns = [np.zeros((n, 0)) if covariates is None else to_numpy(covariates)] + [np.ones((n, 1))] * fit_intercept
     weight = None if sample_weight is None else to_numpy(sample_weight)[:, None]
@@ -110,8 +110,8 @@ def state(
         loss,
         tall(np.hstack(columns)),
         np.zeros(q + fit_intercept),
-        weight=None if weight is None else tall(weight),
-        loss_weight=tall(of_loss if weight is None else of_loss * weight),
+        weight=None if weight is None else tall(weight, xp.float64),
+        loss_weight=tall(of_loss if weight is None else of_loss * weight, xp.float64),
     )
     rows = rows.rescaled(_unit(rows.total, like))
     units = Units(rows, fit_intercept)

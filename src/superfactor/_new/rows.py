@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, cores, device, eps, namespace, wide
+from superfactor._arrays import Array, cast, cores, device, eps, namespace, wide
 from superfactor._new.tall import here, there
 from superfactor.losses import Loss
 
@@ -43,9 +43,9 @@ class Rows:
         Covariates, the intercept among them.
     rho : array (q,), NumPy
         Their ridge; 0 is unpenalised.
-    weight : tall (n, 1), optional
+    weight : tall (n, 1) in float64, optional
         w, which multiplies every term of a row.
-    loss_weight : tall (n, 1)
+    loss_weight : tall (n, 1) in float64
         ω, which multiplies its loss: w times the weight of its class, 0 without a label.
     scale : float
         s.
@@ -70,10 +70,11 @@ class Rows:
         self.weight, self.root, self.unroot = weight, None, None
         if weight is not None:
             xp = namespace(weight)
-            self.root = xp.sqrt(weight)
+            root = xp.sqrt(weight)
             # A row of weight 0 has no part in anything.
-            some = self.root > 0
-            self.unroot = xp.where(some, 1 / xp.where(some, self.root, xp.ones_like(weight)), 0 * weight)
+            some = root > 0
+            unroot = xp.where(some, 1 / xp.where(some, root, xp.ones_like(weight)), 0 * weight)
+            self.root, self.unroot = cast(root, Y), cast(unroot, Y)
         self.work = 0.0  # operations so far, by which searches compare costs
         self.curved: float = self.shape[0] // 8  # rows over which the curvature is summed, at least
         self.squares: Any = None  # the eigenvalues of X̃ᵀX̃, where X̃ is UΣ
@@ -135,11 +136,12 @@ class Rows:
         """Return Σ_i ω_i ℓ(y_i, a_i) (…), NumPy, and its gradient E (…, n, κ) at activations a (…, n, κ)."""
         value, residual = self.loss.value_and_residual(a, self.Y)
         xp = namespace(a)
-        return here(xp.sum(wide(value) * wide(self.loss_weight[:, 0]), axis=-1)), residual * self.loss_weight
+        total = xp.sum(wide(value) * self.loss_weight[:, 0], axis=-1)
+        return here(total), residual * cast(self.loss_weight, residual)
 
     def curvature(self, a: Array) -> Any:
         """Return the curvature of Σ_i ω_i ℓ at activations a."""
-        return self.loss.curvature(a, self.Y).weighted(self.loss_weight)
+        return self.loss.curvature(a, self.Y).weighted(cast(self.loss_weight, a))
 
     # --- some of the rows ---------------------------------------------------------------------------------
 
@@ -327,7 +329,7 @@ class _Power(_OfRows):
 
     def __call__(self, X: Any) -> tuple[Array, Array]:
         found = _Times(self.V)(X)
-        return found, _Back((found if self.weight is None else found * self.weight[:, 0]).T)(X)
+        return found, _Back((found if self.weight is None else found * cast(self.weight, found)[:, 0]).T)(X)
 
 
 @dataclass(frozen=True)
@@ -342,7 +344,7 @@ class _Gram(_OfRows):
             if sp.issparse(part):
                 total += (part.T @ (part if weight is None else part.multiply(weight).tocsr())).toarray()
             else:
-                total += here(part.T @ (part if weight is None else part * weight))
+                total += here(part.T @ (part if weight is None else part * cast(weight, part)))
         return total
 
 
@@ -361,7 +363,7 @@ class _Squares(_OfRows):
                 else:
                     part = wide(part)
                     squares = namespace(part).vecdot(part, part)
-                total += float(here(squares if weight is None else squares * wide(weight[:, 0])).sum())
+                total += float(here(squares if weight is None else squares * weight[:, 0]).sum())
         return total
 
 

@@ -68,12 +68,13 @@ def minimise(
     `start` has L (N, r) on the search side of `rows`, β and γ; by default it is a sample's solution or ridge regression.
     """
     small, expand, contract, rounding = compressed(rows)
-    space, rank = MODELS[model](small), min(rank, *rows.shape)
+    space, rank = MODELS[model](small), min(rank, *small.shape)
     if start is None and (share := _sampled_share(small)) < 1:
         inside, at, starts, agreed = _from_sample(space, rank, xi, lam, share, search)
         inside, at, converged = improved(inside, at, search, expand, 1e-3)
         return Found(inside, at, converged, expand, rounding, starts, agreed)
-    inside = Inside(first_basis(space, rank, search.rng), rank, xi, lam)
+    basis = first_basis(space, rank, search.rng)
+    inside = Inside(basis, min(rank, basis.size), xi, lam)
     if start is None:
         point = inside.polished(*(ridge_start(inside, lam) if lam > 0 else pca_start(inside)))
     else:

@@ -55,7 +55,7 @@ class Units:
         at_zero, E = rows.evaluate(dot(rows.Z, coef))
         constant = None
         if self.has_intercept:
-            total = float(here(namespace(E).sum(wide(rows.loss_weight))))
+            total = float(here(namespace(E).sum(rows.loss_weight)))
             slope = here(namespace(E).sum(wide(E), axis=0))
             constant = loss.best_constant(slope / total) if total > 0 else None
         if constant is None:
@@ -77,8 +77,8 @@ class Units:
     def _weights(self) -> tuple[float, float]:
         """Σω of the informative share of each row, and Σw."""
         rows, xp = self.rows, namespace(self.rows.Y)
-        telling = xp.sum(wide(rows.loss_weight) * rows.loss.informative(wide(rows.Y)))
-        return float(telling), rows.shape[0] if rows.weight is None else float(xp.sum(wide(rows.weight)))
+        telling = xp.sum(rows.loss_weight * rows.loss.informative(wide(rows.Y)))
+        return float(telling), rows.shape[0] if rows.weight is None else float(xp.sum(rows.weight))
 
     @property
     def _centring(self) -> float:
@@ -88,7 +88,7 @@ class Units:
     @property
     def _root(self) -> Any:
         """√w (n, 1)."""
-        return np.ones((self.rows.shape[0], 1)) if self.rows.root is None else here(self.rows.root)
+        return np.ones((self.rows.shape[0], 1)) if self.rows.weight is None else np.sqrt(here(self.rows.weight))
 
     @property
     def _wide(self) -> bool:
@@ -131,7 +131,7 @@ class Units:
         rows = self.rows
         if self._wide:
             # The Gram matrix of the samples has the same eigenvalues, and X̃ᵀU = V√values.
-            root, ones = (1.0 if rows.root is None else self._root), self._root
+            root, ones = (1.0 if rows.weight is None else self._root), self._root
             K = sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root)
             image = K @ ones / centring
             K = K - image @ ones.T - ones @ image.T + ones @ (ones.T @ image / centring) @ ones.T
