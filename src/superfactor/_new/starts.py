@@ -62,7 +62,8 @@ def other_starts(
     rows, goal, count, agreed = inside.rows, 1e-6 * (best.F - inside.unsupervised), 0, 0
     end, first = rows.work + budget, float(best.F)
     product = 8.0 * rows.shape[0] * inside.basis.size * rows.outputs
-    size = max(int(np.clip((budget / 480 - 2 * CALL) / product, 2, _MOST)) // 3, 1)
+    # As many as the budget pays; and as many as cost no more than the calls themselves.
+    size = max(int(np.clip(max(budget / 480 - 2 * CALL, CALL) / product, 2, _MOST)) // 3, 1)
     for starts, schedule in _candidates(inside, size, rng):
         at, count = Point.stacked(starts), count + len(starts)
         for of_xi, of_lam in schedule:
