@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from superfactor._arrays import Array, cast, moved, one_blas_thread
 from superfactor._files import replacing
 from superfactor._new.certificate import Bound, bounded
+from superfactor._new.compression import Rounding
+from superfactor._new.models import MODELS
 from superfactor._new.newton import Inside, Point
 from superfactor._new.problem import Problem
 from superfactor._new.solve import EFFORT, Found, Search, minimise, reweighted
-from superfactor._new.tall import dot, here, pull
+from superfactor._new.subspace import leading_basis
+from superfactor._new.tall import dot, here, norms, orthonormal, pull, there
 from superfactor.models.factors import Factors, turn_features, turn_filters
 from superfactor.solution import History, Monitor, OtherStarts
+
+#: L (N, r), β (r, κ), P (other, r) and γ (q, κ) with A = Lβ and B = LPᵀ: in the user's units, samples in units of √w.
+Parts: TypeAlias = tuple[Array, Any, Array, Any]
 
 MOST_STEPS = 500
 # Seconds between two writes of a checkpoint.
@@ -54,7 +62,12 @@ class Answer:
     history : History
     reason : str
     converged, stopped_early : bool
-    searched : OtherStarts
+    searched : OtherStarts or None
+        None without a search.
+    gradient_mapping : float
+        ‖Z − Π(Z − τ∇F)‖/τ of Algorithm 1, the norm of the gradient of block coordinate descent.
+    violation : float
+        The largest entry of Z − Π_Θ(Z).
     """
 
     factors: Factors
@@ -65,8 +78,20 @@ class Answer:
     reason: str
     converged: bool
     stopped_early: bool
-    searched: OtherStarts
-    found: Found = field(repr=False)
+    searched: OtherStarts | None
+    locate: Callable[[], Found] = field(repr=False)
+    gradient_mapping: float = math.nan
+    violation: float = 0.0
+
+    @cached_property
+    def found(self) -> Found:
+        """The point with a subspace, for a bound."""
+        return self.locate()
+
+    @property
+    def n_iter(self) -> int:
+        """The number of iterations."""
+        return len(self.history)
 
     def bound(self, *, ascent: int = 0) -> Bound:
         """Return a lower bound of F over all factors of this rank."""
@@ -130,8 +155,13 @@ def solve(
 
 
 def solve_path(
-    problem: Problem, rank: int, weights: Iterable[tuple[float, float]], *, tol: float = 1e-8,
-    random_state: int | np.random.Generator | None = 0, search: str = "auto",
+    problem: Problem,
+    rank: int,
+    weights: Iterable[tuple[float, float]],
+    *,
+    tol: float = 1e-8,
+    random_state: int | np.random.Generator | None = 0,
+    search: str = "auto",
 ) -> Iterator[Answer]:
     """Yield the answers at each pair (ξ, λ) in the user's units, each from the subspace and the point before.
 
@@ -163,33 +193,106 @@ def _recorder(monitor: Monitor) -> Callable[[float, str], bool]:
 
 
 def answer(problem: Problem, rank: int, found: Found, monitor: Monitor, codes: bool = True) -> Answer:
-    """Return a point in the user's units."""
-    rows, W, at = problem.rows, found.W, found.at
-    if problem.model == "filter":
-        tall = rows.times(W)
-        turned = turn_filters(here(W), at.beta, pull(tall, tall), rows.scale)
-    else:
-        tall = W
-        turned = turn_features(rows.back(W), at.beta, rows.scale)
-    tall = rows.unrooted(tall)
-    factors = Factors(
-        *(_given(x, tall) for x in (turned.components,)),
-        dot(tall, turned.codes_turn) if codes else None,
-        *(_given(x, tall) for x in (turned.beta, at.gamma)),
-    ).padded(rank)
-    sizes = np.append(turned.code_sizes, np.zeros(rank - len(turned.code_sizes)))
+    """Return the point of a search in the user's units."""
+    rows, at, filters = problem.rows, found.at, problem.model == "filter"
+    W = found.W if filters else there(found.W, problem.rows.Y)  # compressed rows are NumPy's float64
+    P = rows.times(W) if filters else rows.back(W)
+    image = P if filters else W
+    factors, signal = _factors(problem, (W, at.beta, P, at.gamma), image, rows.scale, codes)
     return Answer(
-        factors=factors,
-        code_sizes=_given(sizes, tall),
+        **_padded(factors, rank),
         objective=float(at.F),
-        activations=dot(tall, at.beta),
+        activations=signal,
         history=monitor.history,
-        reason=monitor.stop_reason or ("converged" if found.converged else "the subspace can grow no further"),
+        reason=monitor.stop_reason
+        or ("converged" if found.converged else "the subspace can grow no further"),
         converged=found.converged,
         stopped_early=monitor.stopped_early,
         searched=OtherStarts(found.starts, found.agreed),
-        found=found,
+        locate=lambda: found,
     )
+
+
+def answer_at(
+    problem: Problem,
+    rank: int,
+    point: Parts,
+    F: float,
+    monitor: Monitor,
+    *,
+    factors: Factors | None = None,
+    **more: Any,
+) -> Answer:
+    """Return any point as an answer; by default its factors are the singular vectors of θ."""
+    rows, (L, beta, P, gamma) = problem.rows, point
+    Q = orthonormal(L)
+    R = pull(Q, L)
+    beta = R @ beta
+    found, signal = _factors(
+        problem, (Q, beta, dot(P, R.T), gamma), rows.times(Q * rows.scale) if problem.model == "filter" else Q
+    )
+    sizes = found[1] if factors is None else norms(rows.rooted(factors.codes))
+
+    def locate() -> Found:
+        model = MODELS[problem.model](rows)
+        basis = leading_basis(model, rank, np.random.default_rng(0))
+        basis = basis if basis.whole else basis.grown(Q)
+        inside = Inside(basis, min(rank, *problem.shape), problem.xi, problem.lam)
+        at = inside.at(basis.coordinates(Q), beta * problem.unit, gamma)
+        return Found(inside, replace(at, F=F), False, lambda T: T, Rounding())
+
+    return Answer(
+        **_padded((factors or found[0], sizes), rank),
+        objective=F,
+        activations=signal,
+        history=monitor.history,
+        stopped_early=monitor.stopped_early,
+        searched=None,
+        locate=locate,
+        **more,
+    )
+
+
+def _factors(
+    problem: Problem, point: Parts, image: Array, scale: float = 1.0, codes: bool = True
+) -> tuple[tuple[Factors, Any], Array]:
+    """Return the factors of a point with orthonormal L, the sizes of their codes, and the activations of the features.
+
+    `image` is what the loss reads of L; X and B are `scale` times larger than in the units of the point.
+    """
+    over, (L, beta, P, gamma) = problem.rows.unrooted, point
+    if problem.model == "filter":
+        tall, turned = P, turn_filters(here(L), beta, pull(P, P), scale)
+    else:
+        tall, turned = L, turn_features(here(P), beta, scale)
+    W, beta_, gamma = (_given(x, tall) for x in (turned.components, turned.beta, gamma))
+    found = Factors(W, dot(over(tall), turned.codes_turn) if codes else None, beta_, gamma)
+    return (found, turned.code_sizes), dot(over(image), beta)
+
+
+def _padded(found: tuple[Factors, Any], rank: int) -> dict[str, Any]:
+    factors, sizes = found
+    like = factors.components
+    return {
+        "factors": factors.padded(rank),
+        "code_sizes": _given(np.append(sizes, np.zeros(rank - len(sizes))), like),
+    }
+
+
+def split(problem: Problem, factors: Factors) -> Parts:
+    """Return the parts of factors in the user's units."""
+    like, (beta, gamma) = problem.rows.Y, (here(factors.beta), here(factors.gamma))
+    W, codes = here(factors.components), problem.rows.rooted(cast(moved(factors.codes, like), like))
+    return (W, beta, codes, gamma) if problem.model == "filter" else (codes, beta, W, gamma)
+
+
+def random_factors(problem: Problem, rank: int, rng: np.random.Generator) -> Factors:
+    """Return Gaussian factors in the user's units with ‖WH‖ near ‖X‖, β of size one and γ = 0."""
+    rows, (n, p) = problem.rows, problem.shape
+    W = rng.standard_normal((p, rank)) / math.sqrt(p)
+    codes = rng.standard_normal((n, rank)) * (rows.scale * math.sqrt(rows.total / (n * rank)))
+    beta = rng.standard_normal((rank, rows.outputs)) / math.sqrt(rank)
+    return Factors(W, codes, beta, np.zeros((len(rows.rho), rows.outputs)))
 
 
 def _given(x: Any, like: Array) -> Array:
@@ -211,7 +314,7 @@ def _as_start(problem: Problem, inside: Inside, at: Point, expand: Callable[[Any
     L = inside.basis.vectors(at.W)
     if problem.model == "filter":
         return Start(expand(L), at.beta / problem.unit, at.gamma)
-    return Start(problem.rows.unrooted(L), at.beta, at.gamma)
+    return Start(problem.rows.unrooted(there(L, problem.rows.Y)), at.beta, at.gamma)
 
 
 class _Writer:
@@ -236,12 +339,19 @@ def _read(path: Path, problem: Problem, rank: int) -> Start:
         with np.load(path, allow_pickle=False) as file:
             L, beta, gamma = (np.asarray(file[name], dtype=float) for name in ("L", "beta", "gamma"))
     except Exception as error:
-        raise ValueError(f"checkpoint={str(path)!r}: no checkpoint ({type(error).__name__}); delete the file") from error
+        raise ValueError(
+            f"checkpoint={str(path)!r}: no checkpoint ({type(error).__name__}); delete the file"
+        ) from error
     fits = all(
         x.ndim == 2 and all(want in (None, have) for want, have in zip(shape, x.shape, strict=True))
         for x, shape in zip((L, beta, gamma), shapes, strict=True)
     )
-    if not fits or L.shape[1] != beta.shape[0] or L.shape[1] > rank or not all(np.isfinite(x).all() for x in (L, beta, gamma)):
+    if (
+        not fits
+        or L.shape[1] != beta.shape[0]
+        or L.shape[1] > rank
+        or not all(np.isfinite(x).all() for x in (L, beta, gamma))
+    ):
         raise ValueError(
             f"checkpoint={str(path)!r}: of another problem: {L.shape[0]} × {L.shape[-1]}, {beta.shape[-1]} outputs; "
             f"{side} × {rank} and {problem.rows.outputs} outputs are required. Delete the file"
