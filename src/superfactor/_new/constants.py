@@ -34,9 +34,10 @@ from superfactor._new.problem import Problem
 from superfactor._new.rows import InMemory, _Gram, added
 from superfactor._new.tall import dot, here, pull
 
-# Up to this side and these operations a Gram matrix is decomposed; beyond, products bound its largest
-# eigenvalue, which stop at this residual, relative to it: the residual is added.
-_SIDE, _OPERATIONS, _RESIDUAL = 1500, 4e9, 1e-2
+# Up to this side a Gram matrix is decomposed for its smallest eigenvalue, and up to these operations, or this few
+# columns, for its largest. Beyond, products bound the largest: they stop at this residual, relative to it, which
+# is added.
+_SIDE, _OPERATIONS, _FEW, _RESIDUAL = 1500, 1e7, 64, 1e-2
 _DOUBLE = float(np.finfo(float).eps)
 
 
@@ -222,7 +223,7 @@ def _extremes(
     rows, (n, p), s = problem.rows, problem.shape, problem.rows.scale
     q = 0 if profiled else len(rows.rho)
     lower = lower and p + q <= n and p <= _SIDE
-    affordable = min(n, p) <= _SIDE and n * p * min(n, p) <= _OPERATIONS
+    affordable = min(n, p) <= _FEW or n * p * min(n, p) <= _OPERATIONS
     if not lower and largest is not None and not (affordable and isinstance(rows.blocks, InMemory)):
         return 0.0, float(ratio.max()) * largest * s**2 + (
             _top(pull(rows.Z, rows.Z * rows.loss_weight)) if q else 0.0

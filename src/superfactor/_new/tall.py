@@ -29,6 +29,8 @@ def here(x: Array) -> Any:
 def dot(J: Array, w: Any) -> Array:
     """Return Jw (…, n, κ) for tall J (n, m) or (…, n, m), small w (…, m, κ)."""
     xp, w = namespace(J), there(w, J)
+    if J.ndim == w.ndim == 2:  # the usual case, in fewer calls
+        return (w.T @ J.T).T
     turned = xp.matrix_transpose(w)
     if J.ndim > 2:
         return xp.matrix_transpose(turned @ xp.matrix_transpose(J))
@@ -40,6 +42,8 @@ def dot(J: Array, w: Any) -> Array:
 def pull(J: Array, E: Array) -> Any:
     """Return JᵀE (…, m, κ), small, for tall J (n, m) or (…, n, m) and E (…, n, κ)."""
     xp = namespace(J)
+    if J.ndim == E.ndim == 2:
+        return here((E.T @ J).T)
     turned = xp.matrix_transpose(E)
     if J.ndim > 2:
         return here(xp.matrix_transpose(turned @ J))
