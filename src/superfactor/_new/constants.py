@@ -34,9 +34,9 @@ from superfactor._new.problem import Problem
 from superfactor._new.rows import InMemory, _Gram, added
 from superfactor._new.tall import dot, here, pull
 
-# Up to this side a Gram matrix is decomposed for its smallest eigenvalue, and up to these operations, or this few
-# columns, for its largest. Beyond, products bound the largest: they stop at this residual, relative to it, which
-# is added.
+# Up to this side a Gram matrix is decomposed for its smallest eigenvalue, and up to these operations, or this
+# few columns, for its largest. Beyond, products bound the largest: they stop at this residual, relative to
+# it, which is added.
 _SIDE, _OPERATIONS, _FEW, _RESIDUAL = 1500, 1e7, 64, 1e-2
 _DOUBLE = float(np.finfo(float).eps)
 
