@@ -66,6 +66,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "baselines": baselines.baselines,
     "searches": defaults.searches,
     "missing": missing.missing,
+    "absent": missing.absent,
     "choose": choose.choose,
     "guided": choose.guided,
     "reading": reading.reading,

@@ -5,12 +5,16 @@ samples did not measure, and a block of columns that some samples do not have. T
 square over the removed entries, in standard deviations of the remaining entries of their columns; the whole
 table is imputed. Accuracy is that of `SMFClassifier(2)` on standardised columns, the mean of ten random
 halves. Model and imputer are fitted to one half; both halves have missing values.
+
+`absent` removes features from the test half only, until they have a share of the weight of the prediction: at
+random, or the heaviest ones first. The model completes them from its factors.
 """
 
 from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,8 @@ from superfactor.datasets import load_prostate
 from superfactor.preprocessing import LowRankImputer
 
 Mask = np.ndarray
+# Shares of the weight of the prediction that absent features have.
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 
 
 def missing(quick: bool = False) -> list[dict[str, Any]]:
@@ -42,6 +48,47 @@ def missing(quick: bool = False) -> list[dict[str, Any]]:
             for method in ("mean", "low rank"):
                 rows[-1][f"accuracy, {method}"] = _accuracy(IMPUTERS[method], X, y, halves, remove)
     return rows
+
+
+def absent(quick: bool = False) -> list[dict[str, Any]]:
+    """Return how predictions without some features compare with complete ones, for each table and share."""
+    rows = []
+    for name, X, y in [_small()] if quick else _tables(Path(os.environ.get(VARIABLE, "."))):
+        found = [_without(X, y, *half, seed) for seed, half in enumerate(_halves(y, 2 if quick else 10))]
+        for (order, weight), first in found[0].items():
+            each = [half[order, weight] for half in found]
+            rows.append({"case": f"{name}, {X.shape[0]} × {X.shape[1]}", "absent": order, "weight": weight})
+            rows[-1] |= {key: float(np.mean([one[key] for one in each])) for key in first}
+            rows[-1]["correlation, worst"] = float(np.min([one["correlation"] for one in each]))
+    return rows
+
+
+def _without(X: np.ndarray, y: np.ndarray, train: Any, test: Any, seed: int) -> dict[Any, dict[str, float]]:
+    """Return figures of a test half by which features are absent and their weight."""
+    model = make_pipeline(StandardScaler(), SMFClassifier(2, impute="factors")).fit(X[train], y[train])
+    whole = model.predict_proba(X[test])
+    smf, found = model[-1], {}
+    weights = (smf.feature_importances_ * smf.feature_scale_) ** 2
+    orders = {
+        "at random": np.random.default_rng(seed).permutation(X.shape[1]),
+        "heaviest first": np.argsort(-weights),
+    }
+    for order, features in orders.items():
+        sums = np.cumsum(weights[features]) / weights.sum()
+        for weight in WEIGHTS:
+            gone = features[: np.searchsorted(sums, weight) + 1]
+            holes = X[test]
+            holes[:, gone] = np.nan
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                left = model.predict_proba(holes)
+            found[order, weight] = {
+                "features": len(gone) / X.shape[1],
+                "correlation": float(np.corrcoef(whole[:, 0], left[:, 0])[0, 1]),
+                "accuracy, complete": 100 * float(np.mean(smf.classes_[whole.argmax(axis=1)] == y[test])),
+                "accuracy": 100 * float(np.mean(smf.classes_[left.argmax(axis=1)] == y[test])),
+            }
+    return found
 
 
 def _small() -> tuple[str, np.ndarray, np.ndarray]:

@@ -192,6 +192,24 @@ def _missing(rows: list[Row]) -> Table:
     return head, table
 
 
+def _absent(rows: list[Row]) -> Table:
+    """Means over the tables, for each share of the weight."""
+    head = ["weight absent"]
+    body = [[f"{100 * weight:.0f} %"] for weight in dict.fromkeys(row["weight"] for row in rows)]
+    for order in dict.fromkeys(row["absent"] for row in rows):
+        head += [f"features, {order}", "correlation", "the worst", "accuracy"]
+        for line in body:
+            group = [
+                row for row in rows if row["absent"] == order and f"{100 * row['weight']:.0f} %" == line[0]
+            ]
+            line.append(f"{100 * mean(row['features'] for row in group):.0f} %")
+            line.append(f"{mean(row['correlation'] for row in group):.2f}")
+            line.append(f"{min(row['correlation, worst'] for row in group):.2f}")
+            line.append(f"{mean(row['accuracy'] for row in group):.1f}")
+    whole = f"{mean(row['accuracy, complete'] for row in rows):.1f}"
+    return head, [["none", *["0 %", "1.00", "1.00", whole] * (len(head) // 4)], *body]
+
+
 def _cells(rows: list[Row]) -> Table:
     return ["cells × genes", "sparse X", "X is", "time", "peak memory, with X"], [
         [
@@ -276,6 +294,7 @@ TABLES: dict[str, tuple[str, Callable[[list[Row]], Table]]] = {
     "reading": ("reading", _reading),
     "labels": ("labels", _labels),
     "missing": ("missing", _missing),
+    "absent": ("absent", _absent),
     "cells": ("cells", _cells),
     "choose-accuracy": ("choose", _side_by_side),
     "choose-summary": ("choose", _summary),

@@ -87,7 +87,7 @@ def test_readers_of_the_paper_name_their_place():
 @pytest.mark.parametrize("given", ["search", "options", "keywords"])
 def test_nested_scores_takes_the_data_first(given):
     search = superfactor.SMFClassifierCV([2], xi=[0.1], lam=[1.0], cv=2, preprocess=None)
-    folds = {"n_splits": 2, "n_repeats": 1, "rivals": False}
+    folds = {"n_splits": 2, "n_repeats": 1, "baselines": False}
     with warns(r"nested_scores\(X, y, search=…\)", r"nested_scores\(search, X, y\)"):
         if given == "search":
             old = selection.nested_scores(X, Y, search=search, preprocess="standardize", **folds)
@@ -99,6 +99,19 @@ def test_nested_scores_takes_the_data_first(given):
         search = superfactor.SMFClassifierCV(preprocess=None, scoring="neg_log_loss")
     new = selection.nested_scores(search, X, Y, **folds)
     np.testing.assert_array_equal(old.predictions, new.predictions)
+
+
+def test_baselines_were_rivals():
+    search = superfactor.SMFClassifierCV([2], xi=[0.1], lam=[1.0], cv=2, preprocess=None)
+    with warns("parameter rivals", "baselines"):
+        found = selection.nested_scores(search, X, Y, n_splits=2, n_repeats=1, rivals=True)
+    with warns("NestedScores.rivals", "baselines"):
+        assert found.rivals == found.baselines
+
+
+def test_missing_values_were_gaps():
+    with warns("superfactor.preprocessing.describe_gaps", "superfactor.preprocessing.describe_missing"):
+        assert superfactor.preprocessing.describe_gaps is superfactor.preprocessing.describe_missing
 
 
 def test_factors_have_scaled_weights_and_codes():

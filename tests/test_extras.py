@@ -20,7 +20,7 @@ CALLS = {
     "s.stability(model, X, y, covariates=age)": ("pandas", "pandas"),
     "s.confounding(adjusted, X)": ("pandas", "pandas"),
     "preprocessing.join_blocks({})": ("pandas", "pandas"),
-    "tables.open_table('t.csv')": ("pandas", "data"),
+    "tables.open_table('t.csv')": ("pandas", "pandas"),
     "tables.open_table('t.parquet')": ("pyarrow", "cli"),
     "tables.open_table('t.xlsx')": ("openpyxl", "excel"),
     "tables.open_table('t.h5ad')": ("anndata", "anndata"),

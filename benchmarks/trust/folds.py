@@ -13,7 +13,7 @@ from superfactor.selection import nested_scores
 
 #: What is put into test rows: where the folds that learn from these rows refuse it, the next one.
 LARGE = (1e300, 1e150, 1e15)
-OPTIONS: dict[str, Any] = {"n_splits": 3, "n_repeats": 1, "rivals": False}
+OPTIONS: dict[str, Any] = {"n_splits": 3, "n_repeats": 1, "baselines": False}
 
 
 class _Recorder(ClassifierMixin, BaseEstimator):

@@ -59,7 +59,7 @@ print(nested.verdict)
 
 import pandas as pd
 
-methods = {"supervised factors": nested.summary, **nested.rivals}
+methods = {"supervised factors": nested.summary, **nested.baselines}
 measures = ["balanced_accuracy", "roc_auc", "log_loss"]
 figures = {name: [found[m]["mean"] for m in measures] for name, found in methods.items()}
 pd.DataFrame(figures, measures).T.round(2)

@@ -146,12 +146,12 @@ print((again.predict_proba(X_test) == quick.predict_proba(X_test)).all())
 # Load the model once per process: the first load imports many modules and takes seconds. Rows that differ
 # from the training table are handled like this:
 #
-# - **A missing column** is an error that names it.
+# - **A missing column** is an error that names it. ``table.reindex(columns=model.feature_names_in_)`` adds it
+#   as missing values.
 # - **An unknown category** is an error. With ``OneHotEncoder(handle_unknown="ignore")`` in the pipeline, all
 #   its indicators are 0.
-# - **A missing value** of a feature is an error, unless the pipeline has an imputer. A search without
-#   ``preprocess=`` adds one only if the training table has missing values. To accept them later, pass
-#   ``preprocess=make_pipeline(LowRankImputer(), StandardScaler())``.
+# - **A missing value** of a feature is completed from the factors of the model, with a warning. This needs a
+#   search or ``impute="factors"``; other models refuse it, unless the pipeline has an imputer.
 # - **Drift** is not checked.
 
 
@@ -164,6 +164,7 @@ def outcome_of(change, **columns):
 
 
 outcome_of("unknown grade:", grade="very poor")
+outcome_of("one gene without a value:", **{genes[0]: float("nan")})
 outcome_of("one gene in other units:", **{genes[0]: 1000 * X_test[genes[0]]})
 
 # %%

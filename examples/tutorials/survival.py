@@ -58,7 +58,7 @@ print(nested.verdict)
 
 import pandas as pd
 
-rows = {"supervised factors": nested.summary, **nested.rivals}
+rows = {"supervised factors": nested.summary, **nested.baselines}
 pd.DataFrame({name: {key: x["mean"] for key, x in row.items()} for name, row in rows.items()}).T.round(2)
 
 # %%

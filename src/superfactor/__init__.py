@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from superfactor import saving as saving
     from superfactor.estimators import SMFClassifier, SMFMixed, SMFRegressor, SMFSurvival
     from superfactor.saving import load, save
     from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
@@ -39,10 +40,19 @@ _MODULES = {
     "save": "superfactor.saving",
 }
 
+# Packages that are imported on first use too, for `superfactor.saving.read` after `import superfactor`.
+_PACKAGES = frozenset(
+    {
+        *("anndata", "constraints", "datasets", "distributed", "interpretation", "losses", "plotting"),
+        *("preprocessing", "report", "saving", "selection", "tables", "theory"),
+    }
+)
 
 if not TYPE_CHECKING:  # type checkers use the imports above and report misspelt names
 
     def __getattr__(name: str) -> Any:
+        if name in _PACKAGES:
+            return import_module(f"superfactor.{name}")
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_MODULES[name]), name)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+#: Patterns of the warnings about samples that are copies, and about columns that give the outcome away.
+COPIES = r"[\d,]+ (pairs of )?samples .*(identical|the same name)"
+GIVEN_AWAY = r".* alone (separates?|orders?|is as good|are as good)"
+
 
 def percent(share: float) -> str:
     """Format a share: 91.3 %."""

@@ -122,10 +122,15 @@ class Options:
         rows = max(self.rows_a_column * columns, self.curvature_gradients * n_samples / unknowns, fewest)
         return rows / n_samples if 2 * rows < n_samples else 1.0
 
+    def is_wide(self, shape: tuple[int, int]) -> bool:
+        """Return whether X (n, p) has so few samples that a matrix of all their products is small."""
+        n, p = shape
+        return p >= 2 * n and n <= self.compressed_side
+
     def compression_pays(self, shape: tuple[int, int], stored: int | None = None) -> bool:
         """Return whether to decompose the Gram matrix of X (n, p); sparse X has `stored` values."""
         n, p = shape
-        if p < 2 * n or n > self.compressed_side:
+        if not self.is_wide(shape):
             return False
         products = n * p * self.products_a_value if stored is None else stored * self.products_a_sparse_value
         return 10 * n**3 <= products

@@ -1,8 +1,8 @@
 """Save a fitted model to disk with a record of how it was made, and load it.
 
 Files have the skops format, which stores plain data and names of types. A file is loaded only if each of its
-types is on skops' list for NumPy, SciPy and scikit-learn, or is a class of this package. Nothing else is
-imported or run.
+types is on skops' list for NumPy, SciPy and scikit-learn, or is one of `CLASSES`. Nothing else is imported or
+run, and sizes are checked before anything is allocated.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import superfactor
+from superfactor import _model_files
 from superfactor._extras import needed_for
 from superfactor._files import replacing
 
@@ -27,11 +26,79 @@ __all__ = ["ModelFileError", "OtherFormatError", "Saved", "load", "read", "save"
 
 # Format 1 is that of superfactor 1.0: no patterns, and coef_ holds the coefficients of the factors.
 FORMAT = 2
+_LONGEST_LINE = 150
 _KEYS = {"superfactor_model", "estimator", "metadata"}
+
+#: Our classes that a model file may hold. None of them opens a file or calls what the file names. A new
+#: estimator is listed here, with all that it keeps; `save` refuses models with other classes.
+CLASSES = frozenset(
+    f"superfactor.{name}"
+    for name in (
+        "constraints.sets.Box",
+        "constraints.sets.FrobeniusBall",
+        "constraints.sets.NonNegative",
+        "constraints.sets.Product",
+        "constraints.sets.WholeSpace",
+        "estimators.classifier.SMFClassifier",
+        "estimators.covariates.encoder.CovariateEncoder",
+        "estimators.covariates.indicators.IndicatorColumns",
+        "estimators.covariates.roles.ColumnRoles",
+        "estimators.mixed.SMFMixed",
+        "estimators.regressor.SMFRegressor",
+        "estimators.survival.SMFSurvival",
+        "estimators.targets.mixed.ClassesPart",
+        "estimators.targets.mixed.CountPart",
+        "estimators.targets.mixed.NumberPart",
+        "estimators.targets.mixed.TimesPart",
+        "losses.classes.links.Logistic",
+        "losses.classes.links.Probit",
+        "losses.classes.multinomial.Multinomial",
+        "losses.flags.FlagsLoss",
+        "losses.poisson.PoissonLoss",
+        "losses.side_by_side.Part",
+        "losses.side_by_side.SideBySide",
+        "losses.squared.SquaredError",
+        "losses.survival.anchored.Anchored",
+        "losses.survival.cox.CoxPartialLikelihood",
+        "losses.survival.risk_sets.RiskSets",
+        "models.coding.FeatureCoding",
+        "models.coding.FilterCoding",
+        "outcomes.classes.Classes",
+        "outcomes.counts.Counts",
+        "outcomes.flags.Flags",
+        "outcomes.numbers.Numbers",
+        "outcomes.times.Times",
+        "preprocessing.blocks.BlockScaler",
+        "preprocessing.completion.FillingFactors",
+        "preprocessing.confounders.Adjuster",
+        "preprocessing.low_rank.LowRankImputer",
+        "preprocessing.scaling.ColumnScaler",
+        "selection.rank.Scree",
+        "selection.search.base.OwnScore",
+        "selection.search.classifier.SMFClassifierCV",
+        "selection.search.regressor.SMFRegressorCV",
+        "selection.search.survival.SMFSurvivalCV",
+        "theory.certificate.Certificate",
+        "theory.constants.TheoremConstants",
+    )
+)
+
+#: Present names of classes by the names in older files. A class that moves, or is replaced by another that
+#: reads its state (``__setstate__``), is entered here.
+MOVED: dict[str, str] = {
+    "superfactor.losses.links.Logistic": "superfactor.losses.classes.links.Logistic",
+    "superfactor.losses.links.Probit": "superfactor.losses.classes.links.Probit",
+    "superfactor.losses.multinomial.Multinomial": "superfactor.losses.classes.multinomial.Multinomial",
+}
 
 
 class ModelFileError(ValueError):
-    """Raised for a file that is not a superfactor model, or that contains foreign types.
+    """Raised for a file that is not a superfactor model, or that is not safe to load.
+
+    Attributes
+    ----------
+    reason : str
+        The message without advice for Python.
 
     Examples
     --------
@@ -45,6 +112,10 @@ class ModelFileError(ValueError):
     ...     print(str(error).removeprefix(f"{path}: "))
     not a superfactor model (File is not a zip file)
     """
+
+    def __init__(self, reason: str, advice: str = ""):
+        super().__init__(reason + advice)
+        self.reason = reason
 
 
 class OtherFormatError(ModelFileError):
@@ -108,24 +179,30 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     True
     """
     skops_io = _import_skops()
+    name = type(model).__name__
     if not _is_model(model):
         raise TypeError(
-            f"model={type(model).__name__}: an estimator or a search of superfactor is required, or a "
-            "Pipeline that ends in one"
+            f"model={name}: an estimator or a search of superfactor is required, or a Pipeline that "
+            "ends in one"
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = {"versions": versions(), "date": now, **(about or {})}
     with replacing(Path(path)) as temporary:
-        skops_io.dump({"superfactor_model": FORMAT, "estimator": model, "metadata": record}, temporary)
-        foreign = _foreign(skops_io.get_untrusted_types(file=temporary))
-        if foreign:  # `load` would refuse the file
-            raise TypeError(
-                f"model={type(model).__name__}: not saved: it contains {', '.join(foreign[:3])}, which "
-                "superfactor.load would refuse; replace it, or use joblib"
-            )
+        try:
+            skops_io.dump({"superfactor_model": FORMAT, "estimator": model, "metadata": record}, temporary)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"model={name}: not saved: a file cannot hold all of it ({error})") from error
+        with open(temporary, "rb") as file:
+            try:
+                _nodes(_model_files.read_schema(file))
+            except _model_files.Refused as error:  # `load` would refuse the file
+                raise TypeError(
+                    f"model={name}: not saved: {error}, which superfactor.load would refuse; "
+                    "replace it, or use joblib"
+                ) from error
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Load the model in a file written by `save` or ``superfactor fit``.
 
     Nothing in the file is run. ``superfactor.saving.read(path).about`` returns its record.
@@ -133,17 +210,21 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
+    max_bytes : int, optional
+        Most bytes that the content of the file may take. By default it is the larger of 1 GB and 100 times
+        the size of the file.
 
     Returns
     -------
     model
-        As it was saved; its predictions are bit-identical. From ``superfactor fit``, a Pipeline.
+        As it was saved; its predictions are bit-identical. From ``superfactor fit``, a Pipeline. Parameters
+        that name a file or a folder for a later fit (``checkpoint``, ``memory``) are None.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model, or contains types that are not of superfactor, NumPy, SciPy or
-        scikit-learn.
+        If the file is not a model, contains types that are not of superfactor, NumPy, SciPy or scikit-learn,
+        or is much larger than its size on disk.
 
     Examples
     --------
@@ -156,15 +237,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> superfactor.load(path)
     SMFClassifier()
     """
-    return read(path).model
+    return read(path, max_bytes=max_bytes).model
 
 
-def read(path: str | os.PathLike[str]) -> Saved:
+def read(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Saved:
     """Load the model in a file together with its record.
 
     Parameters
     ----------
     path : str or path
+    max_bytes : int, optional
+        As for `load`.
 
     Returns
     -------
@@ -185,30 +268,56 @@ def read(path: str | os.PathLike[str]) -> Saved:
     ('T cells', 'superfactor')
     """
     path = Path(path)
-    with open(path, "rb"):  # raise the usual OSError if the file is missing
-        pass
-    _check_format(path)
-    skops_io = _import_skops()
     try:
-        wanted = skops_io.get_untrusted_types(file=path)
-        foreign = _foreign(wanted)
-        content = None if foreign else skops_io.load(path, trusted=wanted)
+        with _model_files.opened(path) as file:
+            return _read(file, path, max_bytes)
+    except (ModelFileError, OSError, MemoryError):
+        raise
+    except _model_files.TooLarge as error:
+        advice = "; max_bytes= allows more, for a file from someone you trust"
+        raise ModelFileError(f"{path}: not loaded: {_line(error)}", advice) from error
+    except _model_files.Refused as error:
+        raise ModelFileError(f"{path}: not loaded: {_line(error)}") from error
     except Exception as error:  # a file that is not a model can fail in many ways
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelFileError(f"{path}: not a superfactor model ({reason})") from error
-    if foreign:
-        raise ModelFileError(
-            f"{path}: not loaded: it contains types that are not superfactor's: {', '.join(foreign[:3])}"
-        )
-    if not isinstance(content, dict) or set(content) != _KEYS or not isinstance(content["metadata"], dict):
+        raise ModelFileError(f"{path}: not a superfactor model ({_line(error)})") from error
+
+
+def _read(file: Any, path: Path, max_bytes: int | None) -> Saved:
+    schema = _model_files.read_schema(file, max_bytes)
+    _check_format(schema, path)
+    nodes = _nodes(schema)
+    parts = schema.get("content")
+    if not isinstance(parts, dict) or set(parts) != _KEYS or parts["metadata"]["__loader__"] != "DictNode":
         raise ModelFileError(f"{path}: a skops file, but not a superfactor model")
-    model = content["estimator"]
+    _model_files.check_arrays(file, nodes.arrays)
+    source = _model_files.rewritten(file, schema, nodes.arrays) if nodes.changed else file
+    content = _import_skops().load(source, trusted=[*sorted(nodes.classes), "numpy.dtype"])
+    model, about = content["estimator"], content["metadata"]
     if not _is_model(model):
         raise ModelFileError(f"{path}: not a superfactor model ({type(model).__name__} inside)")
-    about = content["metadata"]
     if "columns" in about and not hasattr(model, "feature_names_in_"):
         _name_columns(model, about["columns"])
     return Saved(model, about)
+
+
+def _line(error: Exception) -> str:
+    """Return an error in one line; its names may come from the file."""
+    line = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def _nodes(schema: dict[str, Any]) -> _model_files.Nodes:
+    """Return what a description names, if all of it may be built."""
+    nodes = _model_files.Nodes(schema, CLASSES, MOVED)
+    foreign = nodes.foreign
+    if not foreign:
+        hollow = _model_files.hollow(nodes.others, schema["protocol"])
+        foreign = set(_import_skops().get_untrusted_types(data=hollow))
+    if foreign:
+        names = ", ".join(sorted(foreign)[:3])
+        raise _model_files.Refused(f"it contains types that are not superfactor's: {names}")
+    return nodes
 
 
 def versions() -> dict[str, str]:
@@ -244,11 +353,6 @@ def _import_skops() -> Any:
     return skops.io
 
 
-def _foreign(names: list[str]) -> list[str]:
-    """Return the types that `load` does not trust."""
-    return [name for name in names if not _is_ours(name)]
-
-
 def _is_model(model: Any) -> bool:
     from sklearn.pipeline import Pipeline
 
@@ -270,37 +374,24 @@ def _name_columns(model: Any, names: Any) -> None:
     validate_data(first, empty, reset=True, skip_check_array=True)
 
 
-def _check_format(path: Path) -> None:
+def _check_format(schema: dict[str, Any], path: Path) -> None:
     """Refuse models of other formats before looking up classes that may have changed.
 
-    A skops archive describes its content in plain JSON. Files of other kinds are refused later.
+    Descriptions of other things are refused later.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            parts = json.loads(archive.read("schema.json"))["content"]
+        parts = schema["content"]
         number = json.loads(parts["superfactor_model"]["content"])
         about = parts["metadata"]["content"]
-    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return
     if number == FORMAT:
         return
     try:
         writer = f"superfactor {json.loads(about['versions']['content']['superfactor']['content'])}"
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         writer = "another superfactor"
     lacks = "without the correlations of features and factors" if number == 1 else "in another way"
     raise OtherFormatError(
         f"{path}: saved by {writer}, {lacks} (format {number!r}; this version reads {FORMAT})"
     )
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether one of our modules defines this class. Importing our own modules is safe."""
-    module, _, attribute = name.rpartition(".")
-    if not module.startswith("superfactor."):
-        return False
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError:
-        return False
-    return isinstance(found, type) and found.__module__ == module

@@ -40,8 +40,6 @@ from superfactor.samples import Block, Design, Samples
 
 # 1/(2·2.5²): the ridge of a covariate of variance 1. The prior does not grow with n.
 _COVARIATE_RIDGE = 0.08
-# σ₁² is only a unit, so low accuracy suffices: block width, most passes and smallest relative change.
-_WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
 # The null model: most Newton steps, and the relative decrease below which they stop.
 _NULL_STEPS, _NULL_FALL = 12, 1e-8
 # A variance below this share of the mean square is rounding error: the covariate is constant.
@@ -168,35 +166,31 @@ def covariate_ridges(samples: Samples) -> Array:
     return _COVARIATE_RIDGE * np.where(size > 0, size, 1.0)
 
 
-def largest_square(samples: Samples, n_features: int, total_weight: float) -> float:
-    """Estimate σ₁² of X̃ without its mean, by a block Krylov space: a few passes from a fixed start.
+def largest_square(product: Callable[[Array], Array], start: Array, steps: int, change: float) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, from below, by a block Krylov space.
 
-    This is the largest eigenvalue of X̃ᵀX̃ − ssᵀ/Σw with s = X̃ᵀ√w, so X stays sparse. If Σw is infinite, it
-    is that of X̃ᵀX̃ itself.
+    Rounding has almost no effect, so products in memory, from a file and from a cluster lead to the same
+    number.
+
+    Parameters
+    ----------
+    product : returns the matrix times T (m, k)
+    start : first T (m, k)
+    steps : most products
+    change : relative change at which to stop
     """
-
-    def power(T: Array) -> Array:
-        product, s = samples.sum(Block.power_and_sum, T)
-        return product - s @ (s.T @ T) / total_weight
-
-    T = np.random.default_rng(0).standard_normal((n_features, min(_WIDTH, n_features)))
-    S, GS = np.empty((n_features, 0)), np.empty((n_features, 0))
+    T, size = start, len(start)
+    S, inside = np.empty((size, 0)), np.empty((0, 0))
     largest = 0.0
-    for _ in range(_PASSES):
-        T = np.linalg.qr(T)[0]
-        Z = power(T)
-        S, GS = np.hstack([S, T]), np.hstack([GS, Z])
-        before, largest = largest, _largest_ritz(S, GS)
-        if largest - before <= _CHANGE * largest or S.shape[1] >= n_features:
+    for _ in range(steps):
+        # Orthogonal to all columns so far, to the last digit: otherwise rounding errors would grow.
+        for _ in range(2):
+            T = np.linalg.qr(T - S @ (S.T @ T))[0]
+        Z = product(T)
+        beside = S.T @ Z
+        S, inside = np.hstack([S, T]), np.block([[inside, beside], [beside.T, T.T @ Z]])
+        before, largest = largest, float(np.linalg.eigvalsh((inside + inside.T) / 2)[-1])
+        if largest - before <= change * largest or S.shape[1] >= size:
             break
         T = Z
     return largest
-
-
-def _largest_ritz(S: Any, GS: Any) -> float:
-    """Return the largest Ritz value of G in the span of S (p, k), whose columns are not orthogonal."""
-    values, V = np.linalg.eigh(S.T @ S)
-    kept = values > 1e-10 * values[-1]
-    V = V[:, kept] / np.sqrt(values[kept])
-    inside = V.T @ (S.T @ GS) @ V
-    return float(np.linalg.eigvalsh((inside + inside.T) / 2)[-1])

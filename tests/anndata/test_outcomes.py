@@ -106,7 +106,7 @@ def test_counts_equal_poisson_regression(adata):
 
 
 def test_few_whole_numbers_are_classes_with_a_warning(adata):
-    message = r"label='visits': whole numbers .* classes without an order; task='regression' .*task='counts'"
+    message = r"column 'visits' holds integers .* classes without an order: task='regression' .*task='counts'"
     with pytest.warns(UserWarning, match=message):
         sfa.tl.smf(adata, "visits", n_components=2, certify=None)
     assert adata.uns["smf"]["kind"] == "classes"
@@ -155,11 +155,14 @@ def test_invalid_input(adata):
         ({"label": "age", "time": "time", "event": "dead"}, "label: with time= and event= it must be None"),
         ({"label": "age", "task": "numbers"}, "task='numbers': one of 'classes', 'regression'"),
         ({"label": "age", "event_word": "dead"}, "event_word: it is for survival times"),
-        ({"label": ["age", "sex"]}, "label: 'sex' holds neither numbers nor yes and no"),
+        (
+            {"label": ["age", "sex"]},
+            "adata.obs: label: numbers in 'age', words in 'sex'; columns of one kind",
+        ),
         ({"label": ["age", "bmi"], "task": "counts"}, "task='counts': one column is required"),
-        ({"label": ["age", "bmi"], "task": "labels"}, "label: 'age' is not yes and no"),
+        ({"label": ["age", "bmi"], "task": "labels"}, "column 'age' holds .*; 0/1, no/yes or FALSE/TRUE"),
         ({"label": "age", "class_weight": "balanced"}, "class_weight: no parameter of .* SMFRegressor"),
-        ({"label": "sex", "task": "regression"}, "label='sex': numbers are required"),
+        ({"label": "sex", "task": "regression"}, "column 'sex': '[fm]' is not a number, at sample cell0"),
         ({"time": "time", "event": "gone"}, "event='gone': no such column"),
     ]
     for given, message in cases:

@@ -25,3 +25,19 @@ def test_rows(monkeypatch):
         assert row["error, low rank"] < row["error, 5 neighbours"] < row["error, mean"]
         assert row["accuracy, low rank"] > 50
     assert len({row["accuracy, all entries"] for row in rows}) == 1
+
+
+def test_absent_features(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 30)) + 0.3 * rng.standard_normal((40, 30))
+    y = (X[:, 0] > 0).astype(int)
+    monkeypatch.setattr(missing, "_small", lambda: ("made up", X, y))
+    rows = missing.absent(quick=True)
+    assert [(row["absent"], row["weight"]) for row in rows] == [
+        (order, weight) for order in ("at random", "heaviest first") for weight in missing.WEIGHTS
+    ]
+    for row in rows:
+        assert row["correlation, worst"] <= row["correlation"] <= 1
+    assert rows[0]["correlation"] > 0.97
+    heaviest = [row["features"] for row in rows if row["absent"] == "heaviest first"]
+    assert heaviest == sorted(heaviest)

@@ -63,10 +63,10 @@ def test_output_of_a_fit(fitted):
     held_out = told["scores"]["held_out"]
     assert held_out["samples"] == 16 and held_out["d2"] > held_out["guess"]["d2"]
     if way != "plain":  # hours explain much of the visits, and the rate is all that is left to explain
-        summary, rivals = told["nested"]["summary"], told["nested"]["rivals"]
+        summary, baselines = told["nested"]["summary"], told["nested"]["baselines"]
         assert summary["mean_deviance"]["mean"] < 2
-        assert rivals["ridge Poisson regression"]["mean_deviance"]["mean"] < 2
-        assert rivals["always the mean rate"]["mean_deviance"]["mean"] > 3
+        assert baselines["ridge Poisson regression"]["mean_deviance"]["mean"] < 2
+        assert baselines["always the mean rate"]["mean_deviance"]["mean"] > 3
 
 
 def test_the_exposure_is_not_scaled(fitted):

@@ -51,7 +51,7 @@ def noise(tmp_path_factory):
     data["status"] = np.random.default_rng(0).permutation(data["status"])
     data[["gene0", "gene1"]] = np.random.default_rng(1).normal(size=(40, 2))
     data.to_csv(folder / "t.csv", index=False)
-    words = ("fit", folder / "t.csv", *PLAIN, *SETTING, "--repeats", "1", "--stability", "4")
+    words = ("fit", folder / "t.csv", *PLAIN, *SETTING, "--repeats", "1", "--cv", "5", "--stability", "4")
     return folder, superfactor(*words, "--out", folder / "m.skops")
 
 

@@ -6,8 +6,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from tests.cli.command import SETTING, superfactor
 
-from superfactor import load, saving
+from superfactor import SMFClassifier, load, saving
 from superfactor.cli.record import recorded_scores
+from superfactor.outcomes import outcome_named
+from superfactor.outcomes.descriptions import description_of
 
 N, GENES, FLAGS = 120, [f"gene{j}" for j in range(8)], ["pain", "fever", "cough"]
 
@@ -67,3 +69,14 @@ def test_terminal_and_page_show_labels(fitted):
     assert done.code == 0, done
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert all(name in page for name in FLAGS)
+
+
+def test_a_probability_of_one_half_is_decided_as_by_predict():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4))
+    model = SMFClassifier(2, fit_intercept=False).fit(X, (X[:, :2] > 0).astype(int))
+    asked = np.vstack([np.zeros(4), X[:5]])
+    found = description_of("flags").predictions(outcome_named("flags"), model, asked, ["a", "b"])
+    assert found.columns["probability[a]"][0] == 0.5
+    decided = np.column_stack([found.columns["predicted[a]"], found.columns["predicted[b]"]])
+    np.testing.assert_array_equal(decided, model.predict(asked))

@@ -37,4 +37,4 @@ def test_minus_one_among_labels_is_noted(tmp_path):
     words = ("--target", "status", "--id", "patient", *QUICK, "--out", tmp_path / "m.skops")
     done = superfactor("fit", tmp_path / "t.csv", *words)
     assert done.code == 0, done
-    assert done.err.count("note: -1 among the labels is fitted as a class") == 1
+    assert done.err.count("note: -1 among the labels is taken as a class") == 1

@@ -120,7 +120,7 @@ def test_a_failure_while_writing_keeps_the_old_file(tmp_path):
 def test_permissions_of_a_new_file(tmp_path):
     plain, made = tmp_path / "plain", tmp_path / "made"
     plain.write_text("")
-    files.write_bytes(made, b"")
+    files.write_table(made, ["a"], [])
     assert stat.S_IMODE(made.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 

@@ -75,8 +75,8 @@ OF_THE_CLASSIFIER = [
     ({"class_weight": "even"}, ValueError, r"class_weight='even': None, 'balanced' or a dict"),
     ({"class_weight": 2.0}, TypeError, r"class_weight=2\.0: None, 'balanced' or a dict"),
     ({"class_weight": {np.int64(5): 1}}, ValueError, r"=\{5: 1\}: 5 is no class of y, \[0, 1\]"),
-    ({"class_weight": {0: 0.0}}, ValueError, r"class_weight=\{0: 0\.0\}: positive finite"),
-    ({"class_weight": {0: "a"}}, ValueError, r"class_weight=\{0: 'a'\}: positive finite"),
+    ({"class_weight": {0: 0.0}}, ValueError, r"class_weight=\{0: 0\.0\}: at least 2 classes need"),
+    ({"class_weight": {0: "a"}}, ValueError, r"class_weight=\{0: 'a'\}: finite numbers >= 0"),
 ]
 
 

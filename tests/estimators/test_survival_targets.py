@@ -1,5 +1,7 @@
 """Forms of events and times, and errors of one line for invalid ones."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.estimators.data import patients, structured
 
-from superfactor import SMFSurvival
+from superfactor import SMFSurvival, SMFSurvivalCV
 from superfactor.estimators.targets import check_survival, concordance, survival_y
 
 
@@ -297,3 +299,51 @@ def test_only_the_order_matters():
 def test_error_without_comparable_samples():
     with pytest.raises(ValueError, match="no two samples can be compared"):
         concordance(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.zeros(2))
+
+
+class TestReadingAsInTheFit:
+    """Columns that both can be events are read in the order of the y of the fit, not again."""
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    time = np.ceil(3 * rng.exponential(np.exp(-X[:, 0])))
+    event = (rng.random(60) < 0.7).astype(float)
+    # Times 0 and 1 can be events too; here the order of columns changes which samples have one.
+    few = slice(0, 6)
+    late, died = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+
+    def expected(self, model):
+        return concordance(self.died, self.late, model.predict(self.X[self.few]))
+
+    @pytest.mark.parametrize("kind", ["estimator", "search"])
+    def test_swapped_columns(self, kind):
+        model = SMFSurvival(1) if kind == "estimator" else SMFSurvivalCV([1], xi=0.1, lam=0.1, cv=3)
+        with pytest.warns(UserWarning, match="other way round"):
+            model.fit(self.X, np.column_stack([self.time, self.event]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            swapped = model.score(self.X[self.few], np.column_stack([self.late, self.died]))
+        assert swapped == pytest.approx(self.expected(model))
+        # A second fit forgets the first.
+        model.fit(self.X, np.column_stack([self.event, self.time]))
+        usual = model.score(self.X[self.few], np.column_stack([self.died, self.late]))
+        assert usual == pytest.approx(self.expected(model))
+
+    def test_names_that_do_not_tell(self):
+        table = pd.DataFrame({"a": self.time, "b": self.event})
+        with pytest.warns(UserWarning, match="other way round"):
+            model = SMFSurvival(1).fit(self.X, table)
+        other = pd.DataFrame({"b": self.died, "a": self.late})
+        assert model.score(self.X[self.few], other) == pytest.approx(self.expected(model))
+
+    def test_a_fit_that_fails_changes_nothing(self):
+        model = SMFSurvival(1)
+        with pytest.warns(UserWarning):
+            model.fit(self.X, np.column_stack([self.event + 1, self.time]))
+        only = np.column_stack([np.full(6, 2.0), self.time[:6]])
+        with pytest.warns(UserWarning, match="as in R"):
+            before = model.score(self.X[:6], only)
+        with pytest.raises(ValueError, match="events of 0 and 1"):
+            model.fit(self.X, np.column_stack([self.event + 3, self.time]))
+        with pytest.warns(UserWarning, match="as in R"):
+            assert model.score(self.X[:6], only) == before

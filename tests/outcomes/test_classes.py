@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import fisher_exact, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 from superfactor.outcomes import Classes
 from superfactor.outcomes.metrics.probabilities import calibration, chance_of
-from superfactor.selection.evaluation.intervals import bounded, corrected_interval
+from superfactor.selection.evaluation.intervals import corrected_interval
 
 KIND = Classes()
 measures = KIND.metric_values
@@ -75,11 +76,6 @@ def test_corrected_interval_of_nadeau_and_bengio():
     assert found["high"] - found["mean"] == pytest.approx(half)
     assert found["mean"] - found["low"] == pytest.approx(half)
     assert np.isnan(corrected_interval([0.5], 0.25)["low"])
-    assert bounded(KIND.metric("accuracy"), {"mean": 0.9, "low": -0.1, "high": 1.1}) == {
-        "mean": 0.9,
-        "low": 0.0,
-        "high": 1.0,
-    }
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy"])
@@ -96,3 +92,20 @@ def test_headline_of_unequal_classes_is_balanced_accuracy():
     assert KIND.headline(np.repeat([0, 1], [60, 40])) == "accuracy"
     assert KIND.headline(np.repeat([0, 1], [61, 40])) == "balanced_accuracy"
     assert KIND.headline(np.repeat([0, 1, 2], [10, 12, 16])) == "balanced_accuracy"
+
+
+def test_calibration_in_the_large_is_the_intercept_for_slope_one():
+    rng = np.random.default_rng(0)
+    a = rng.normal(0, 2, 400)
+    y = (rng.random(400) < expit(0.5 * a + 1)).astype(int)
+    p = expit(a)
+    found = KIND.calibrations(y, np.column_stack([1 - p, p]))
+    shift, error = found["calibration_in_the_large"]
+    assert expit(a + shift).mean() == pytest.approx(y.mean())  # the score equation
+    loss = [-np.mean(y * (a + b) - np.logaddexp(0, a + b)) for b in (shift - 0.01, shift, shift + 0.01)]
+    assert loss[1] < min(loss[0], loss[2])
+    assert error == pytest.approx(1 / np.sqrt(400 * (loss[0] - 2 * loss[1] + loss[2]) / 1e-4), rel=1e-3)
+    assert found["calibration_intercept"][0] != pytest.approx(shift, abs=0.05)
+    assert np.isnan(
+        KIND.calibrations(np.ones(400, int), np.column_stack([1 - p, p]))["calibration_in_the_large"][0]
+    )

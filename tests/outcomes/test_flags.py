@@ -158,8 +158,8 @@ def test_search_nested_and_external_scores(table):
     assert search.score(X, D) == search.best_estimator_.score(X, D)
     nested = nested_scores(search, X, D, n_splits=3, n_repeats=1)
     assert nested.outcome == "flags" and nested.headline == "roc_auc"
-    assert {FLAGS.ridge_name, FLAGS.pca_name, FLAGS.guess_name} == set(nested.rivals)
-    assert nested.rivals[FLAGS.guess_name]["roc_auc"]["mean"] == 0.5
+    assert {FLAGS.ridge_name, FLAGS.pca_name, FLAGS.guess_name} == set(nested.baselines)
+    assert nested.baselines[FLAGS.guess_name]["roc_auc"]["mean"] == 0.5
     assert nested.verdict.grade == "better"
     known_rows = D.notna().to_numpy().any(axis=1)
     truth = D[known_rows].to_numpy(dtype=float)
@@ -176,7 +176,7 @@ def test_search_nested_and_external_scores(table):
 def test_models_of_scikit_learn_are_evaluated(data):
     X, Y = data
     forest = RandomForestClassifier(20, random_state=0)
-    found = nested_scores(forest, X, Y, n_splits=3, n_repeats=1, rivals=False)
+    found = nested_scores(forest, X, Y, n_splits=3, n_repeats=1, baselines=False)
     assert found.outcome == "flags" and found.summary["roc_auc"]["mean"] > 0.6
 
 

@@ -61,9 +61,9 @@ def test_colours_are_positions_on_the_scale():
 
 
 def test_short_description_of_the_outcome():
-    told = NumberPage().told(np.array([1.0, 2.0, 3.0]), ["y"])
+    told = NumberPage().describe(np.array([1.0, 2.0, 3.0]), ["y"])
     assert told == [("mean", 2.0), ("s.d.", 1.0)]
-    two = NumberPage().told(np.array([[1.0, 5.0], [3.0, 7.0]]), ["a", "b"])
+    two = NumberPage().describe(np.array([[1.0, 5.0], [3.0, 7.0]]), ["a", "b"])
     assert [name for name, _ in two] == ["mean of a", "s.d.", "mean of b", "s.d."]
 
 

@@ -105,8 +105,8 @@ def test_nested_scores_evaluate_curves_of_every_method():
     assert list(found.names[:1]) == ["risk"] and len(found.names) == 1 + len(times)
     assert found.predictions.shape == (90, 1 + len(times)) and found.predicted.shape == (90,)
     assert np.all(np.diff(found.predictions[:, 1:], axis=1) <= 1e-12)
-    guess = found.rivals["no order"]["brier"]["mean"]
-    for method in (found.summary, *[found.rivals[name] for name in found.rivals if name != "no order"]):
+    guess = found.baselines["no order"]["brier"]["mean"]
+    for method in (found.summary, *[found.baselines[name] for name in found.baselines if name != "no order"]):
         assert method["brier"]["mean"] < guess < 0.3
         assert method["uno_concordance"]["mean"] > 0.65
         assert 0.3 < method["calibration_slope"]["mean"] < 2.5

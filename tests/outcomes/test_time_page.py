@@ -79,7 +79,7 @@ def test_groups_are_compared_within_strata():
     assert hazard_ratio(both[0], x).estimate == pytest.approx(hazard_ratio(both[1], x).estimate, rel=1e-9)
     page = Times.page.drawn(both[1], x[:, None], ["risk"])
     assert page["p"] == log_rank(event, later, risk_groups(event, x)[1], strata) < 1e-4
-    assert page["ratio"][0] == hazard_ratio(both[1], x).estimate
+    assert page["ratio"]["estimate"] == hazard_ratio(both[1], x).estimate
 
 
 def test_hazard_ratios_equal_scikit_survival():
@@ -137,4 +137,4 @@ def test_numbers_at_risk_and_events_of_the_groups():
         assert (curve["samples"], curve["events"]) == ((group == k).sum(), event[group == k].sum())
         assert curve["at_risk"] == [int((time[group == k] >= t).sum()) for t in shown["ticks"]]
     assert shown["ticks"][0] == 0 and shown["ticks"][-1] <= time.max()
-    assert shown["p"] < 1e-4 and shown["ratio"][0] > 1.5
+    assert shown["p"] < 1e-4 and shown["ratio"]["estimate"] > 1.5

@@ -297,3 +297,20 @@ def test_in_the_users_axes_the_caption_is_under_them():
     display = SamplesDisplay.from_estimator(model, X, y, samples="training", ax=ax)
     assert figure.get_suptitle() == "" and ax.get_title(loc="left") == ""
     assert ax.get_xlabel().replace("\n", " ").endswith(display.said)
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_ellipses_hold_95_percent_of_new_samples_of_small_classes(n):
+    rng = np.random.default_rng(0)
+    inside = []
+    for _ in range(300):
+        fig, ax = plt.subplots()
+        scores = rng.standard_normal((n, 2))
+        display = SamplesDisplay(scores, np.repeat("a", n), factors=["1", "2"], classes=["a"]).plot(ax)
+        (own,) = display.ellipses_.values()
+        turned = np.exp(-1j * np.radians(own.angle)) * (
+            (rng.standard_normal(20) - own.center[0]) + 1j * (rng.standard_normal(20) - own.center[1])
+        )
+        inside += ((turned.real / own.width) ** 2 + (turned.imag / own.height) ** 2 <= 0.25).tolist()
+        plt.close(fig)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from superfactor.preprocessing import describe_gaps
+from superfactor.preprocessing import describe_missing
 
 
 def test_counts_equal_pandas():
@@ -11,7 +11,7 @@ def test_counts_equal_pandas():
     frame = pd.DataFrame(rng.random((20, 7)), columns=list("abcdefg"), index=[f"s{i}" for i in range(20)])
     frame = frame.mask(rng.random(frame.shape) < 0.3)
     frame["d"] = np.nan
-    missing = describe_gaps(frame)
+    missing = describe_missing(frame)
     used = frame.drop(columns="d")
     assert missing.empty_columns == ["d"]
     assert missing.n_missing == used.isna().sum().sum()
@@ -26,7 +26,7 @@ def test_sentences():
     X = np.full((4, 12), 1.0)
     X[0, :7] = np.nan
     X[:, 11] = np.nan
-    missing = describe_gaps(X, names=[f"g{j}" for j in range(12)], ids=list("ABCD"))
+    missing = describe_missing(X, names=[f"g{j}" for j in range(12)], ids=list("ABCD"))
     assert missing
     assert missing.sentences() == [
         "7 of 44 values are missing (16 %).",
@@ -36,7 +36,7 @@ def test_sentences():
 
 
 def test_no_sentences_without_missing_values():
-    missing = describe_gaps(np.ones((3, 2)))
+    missing = describe_missing(np.ones((3, 2)))
     assert not missing
     assert missing.share == 0
     assert missing.sentences() == []

@@ -10,6 +10,7 @@ from tests import naive
 from tests.problems import MODELS, example, lifted, objective
 from tests.samples.cutting import cut
 
+from superfactor import row_blocks
 from superfactor.losses import SquaredError, resolve_link
 from superfactor.options import Options
 from superfactor.problem import state
@@ -300,8 +301,13 @@ def test_the_gram_matrix_of_other_libraries_is_numpys(model):
 def test_when_the_gram_matrix_is_computed():
     rng = np.random.default_rng(0)
     link, y = resolve_link("logistic", 1), np.arange(30) % 2
-    for X in (rng.standard_normal((30, 40)), sp.csr_array(rng.standard_normal((30, 4)))):
-        assert state("filter", X, y, link, xi=1.0, lam=1.0).feature_gram is None
+    wide = rng.standard_normal((30, 40))
+    assert state("filter", wide, y, link, xi=1.0, lam=1.0).feature_gram is None
     X = rng.standard_normal((30, 4)) * 5
-    problem = state("filter", X, y, link, xi=1.0, lam=1.0)
+    for given in (X, sp.csr_array(X)):
+        problem = state("filter", given, y, link, xi=1.0, lam=1.0)
+        np.testing.assert_allclose(problem.feature_gram, X.T @ X / problem.scale**2)
+    problem = state("filter", row_blocks(X), y, link, xi=1.0, lam=1.0)
+    assert problem.feature_gram is None  # no pass over a file for it alone
+    problem.samples.gram()
     np.testing.assert_allclose(problem.feature_gram, X.T @ X / problem.scale**2)

@@ -23,7 +23,6 @@ from superfactor.preprocessing import Adjuster, BlockScaler
 from superfactor.report import write_report
 from superfactor.report.facts import Facts, gather
 from superfactor.selection import SMFClassifierCV, Verdict
-from superfactor.selection.evaluation import external
 
 HOSTILE = [
     "</script><img src=x onerror=\"window.hacked = 'name'\">",
@@ -93,13 +92,13 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         return {name: around(value) for name, value in zip(names, values, strict=False)}
 
     own = summary(0.91, 0.91, 0.96, 0.25, 0.93)
-    rivals = {
+    baselines = {
         "PCA + logistic regression": summary(0.86, 0.86, 0.92, 0.35, 0.8),
         "always the most frequent class": summary(0.51, 0.5, 0.5, 0.69),
     }
     differences = {
-        rival: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
-        for rival, found in rivals.items()
+        baseline: {"metric": "balanced_accuracy"} | around(0.91 - found["balanced_accuracy"]["mean"], 0.04)
+        for baseline, found in baselines.items()
     }
     verdict = Verdict(
         grade=grade,
@@ -107,7 +106,13 @@ def nested_like(grade: str, **more: Any) -> SimpleNamespace:
         sentences=("A sentence.", "Another <b>one</b>."),
         advice=("Try this.",),
     )
-    options = {"summary": own, "rivals": rivals, "differences": differences, "n_splits": 5, "n_repeats": 2}
+    options = {
+        "summary": own,
+        "baselines": baselines,
+        "differences": differences,
+        "n_splits": 5,
+        "n_repeats": 2,
+    }
     return SimpleNamespace(**options, verdict=verdict, **more)
 
 
@@ -289,14 +294,6 @@ def shuffled() -> Case:
     model = scaled(n_components=2, xi=1e-3, lam=1.0).fit(X, y)
     assert model.score(X, y) == 1
     return Case(model, X, y)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_draws():
-    """A tenth of the bootstrap draws: tests in this folder check what is shown, not how exact it is."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(external, "DRAWS", 200)
-        yield
 
 
 class Window:

@@ -87,6 +87,28 @@ def test_survival_curves_use_out_of_fold_risks(of_times, tmp_path):
     assert payload(text)["prediction"]["axis"] == "time"
 
 
+def test_only_held_out_samples_have_tests_of_ratios(of_times, tmp_path):
+    # Models of different folds share samples, so a p-value for independent samples would be too small.
+    text = of_times.write(tmp_path / "p.html").read_text(encoding="utf-8")
+    drawn, shown = payload(text)["prediction"], panel(text, "prediction")
+    assert set(drawn["ratio"]) == {"estimate"} and "p" not in drawn
+    assert "p = " not in shown and "95 % interval" not in shown
+    assert "descriptive, without interval and p" in shown
+    X, y = times()
+    y = survival(y)
+    apart = Case(SMFSurvival(2).fit(X[:90], y[:90]), X[:90], y[:90], X[90:], y[90:], options=QUICK)
+    text = apart.write(tmp_path / "q.html", held_out=False).read_text(encoding="utf-8")
+    assert set(payload(text)["prediction"]["ratio"]) == {"estimate", "low", "high", "p"}
+    assert "of the groups: p = " in panel(text, "prediction")
+    assert "descriptive" not in panel(text, "prediction")
+
+
+def test_slopes_out_of_fold_have_no_p(of_numbers, tmp_path):
+    shown = panel(of_numbers.write(tmp_path / "p.html").read_text(encoding="utf-8"), "prediction")
+    assert "Slopes of samples that were used in fits are descriptive" in shown
+    assert "95 % interval" not in shown
+
+
 def test_the_axis_of_times_has_the_name_of_their_column_and_strata_are_kept_apart(tmp_path):
     X, y = times()
     table = pd.DataFrame({"died": y[:, 0], "days": y[:, 1], "stratum": np.arange(len(y)) % 2})
@@ -168,7 +190,7 @@ def test_shuffled_outcomes_are_not_shown_to_be_predicted(made, tmp_path):
     kinds = {numbers: (SMFRegressorCV, lambda y: y), times: (SMFSurvivalCV, survival)}
     search, form = kinds[made]
     search = search([1], xi=[0.1], lam=[1.0], cv=3).fit(X, form(y))
-    nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, rivals=False)
+    nested = nested_scores(search, X, form(y), n_splits=3, n_repeats=1, baselines=False)
     options = QUICK | {"nested": nested}
     text = Case(search, X, form(y), options=options).write(tmp_path / "p.html").read_text(encoding="utf-8")
     said = words(text)
@@ -188,3 +210,26 @@ def test_overfitting_gives_a_warning():
 
 def test_good_fits_are_not_warned_about(of_numbers):
     assert of_numbers.facts.optimism is None
+
+
+@pytest.mark.parametrize("kind", ["times", "numbers"])
+def test_one_figure_of_held_out_samples_is_the_headline(kind, tmp_path):
+    X, y = times() if kind == "times" else numbers()
+    rng = np.random.default_rng(0)
+    y = rng.permutation(y)  # so that training and held-out samples differ
+    if kind == "times":
+        search, name = SMFSurvivalCV([2], xi=[0.01], lam=[1e-3], cv=3), "concordance"
+    else:
+        search, name = SMFRegressorCV([2], xi=[0.1], lam=[1e-3], cv=3), "r2"
+    search.fit(X, y)
+    nested = nested_scores(search, X, y, n_splits=3, n_repeats=2, baselines=False)
+    text = words(
+        Case(search, X, y, options=QUICK)
+        .write(tmp_path / "p.html", nested=nested)
+        .read_text(encoding="utf-8")
+    )
+    shown = f"{nested.summary[name]['mean']:.3f}".replace("-", "−")
+    said = re.search(r"in the training samples and (\S+) in held-out samples \(the headline", text)
+    assert said[1] == shown and nested.verdict.headline in text
+    assert "all folds together; the headline in the tab Result is a mean over folds" in text
+    assert "Figures are means over folds" in text

@@ -10,14 +10,15 @@ import pytest
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.report.conftest import nested_like, table
+from tests.report.conftest import nested_like, table, words
 
 import superfactor
 from superfactor import SMFClassifier, SMFClassifierCV
 from superfactor.preprocessing import Adjuster, LowRankImputer
-from superfactor.report import methods_paragraph
+from superfactor.report import methods_paragraph, write_report
 from superfactor.report.facts import gather
 from superfactor.report.methods import in_words
+from superfactor.selection import nested_scores
 
 
 def test_it_has_the_numbers_of_the_fit(two_classes):
@@ -118,8 +119,9 @@ def test_logarithms_come_first_and_covariates_have_the_names_of_their_columns():
     X, y = table(60, 20, 2)
     people = pd.DataFrame({"age": np.arange(60.0), "site": np.resize(["Boston", "Kyoto", "Lyon"], 60)})
     model = SMFClassifier(1).fit(X, y, covariates=people)
-    notes = ["Feature values below 1 were set to 1, then log2 was taken."]
-    text = in_words(replace(gather(model, X, y, covariates=people), notes=notes))
+    changes, notes = ("Values were counted, then log2 was taken.",), ("Feature 7 is odd.",)
+    text = in_words(replace(gather(model, X, y, covariates=people), changes=changes, notes=notes))
+    assert "odd" not in text
     assert "with age and site as covariates" in text
     assert text.index("log2 was taken") < text.index("Features were")
 
@@ -136,3 +138,23 @@ def test_samples_without_a_label_are_counted():
     text = methods_paragraph(SMFClassifier(1).fit(X, some), X, some)
     assert "We predicted the class from 20 features in 40 samples (20 class 0, 20 class 1)" in text
     assert "20 samples without a label contributed" in text
+
+
+def test_intervals_seed_inner_folds_imputation_and_stable_features_are_named(tmp_path):
+    X, y, _ = with_gaps()
+    search = SMFClassifierCV(2, xi=0.1, lam=[0.1, 1.0], cv=3, impute="mean", certify=None).fit(X, y)
+    nested = nested_scores(search, X, y, baselines=False, n_splits=4, n_repeats=1, random_state=5)
+    page = write_report(tmp_path / "p.html", search, X, y, nested=nested, stable=None, nearness=False)
+    text = words(page.read_text(encoding="utf-8"))
+    for said in (
+        "preprocessing, imputation of missing values and all choices (by 3-fold cross-validation)",
+        "Folds were drawn with seed 5.",
+        "Intervals of accuracy and balanced accuracy are Wilson's for the number of samples, or those of",
+        "The other metrics have the latter.",
+        "Stable features were searched in 50 pairs of complementary halves",
+        "in at least 75 % of the halves",
+    ):
+        assert said in text, said
+    held = methods_paragraph(search, X[:40], y[:40], X_test=X[40:], y_test=y[40:])
+    assert "(intervals: Wilson's for shares of right answers, Newcombe's for the ROC area)" in held
+    assert "Stable features" not in held

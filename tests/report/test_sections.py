@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
@@ -25,6 +25,7 @@ from superfactor.interpretation import (
 )
 from superfactor.interpretation.refits import progress
 from superfactor.outcomes import Times
+from superfactor.plotting import HeatmapDisplay
 from superfactor.report import write_report
 from superfactor.report.certificate import OF_COMPLETED
 from superfactor.report.facts import feature_results, gather
@@ -170,16 +171,18 @@ class TestHeatMap:
             assert np.count_nonzero(np.diff(values[order])) == 1
         np.testing.assert_allclose(found.values, self.Z[np.ix_(found.rows, found.columns)])
 
-    def test_trees_join_at_the_mean_distance(self):
+    def test_trees_are_those_of_ward(self):
         found = heat_map(self.X)
-        heights, expected = found.row_tree[:, 4], linkage(pdist(self.Z), "average")[:, 2]
+        heights, expected = found.row_tree[:, 4], linkage(pdist(self.Z), "ward")[:, 2]
         np.testing.assert_allclose(heights, expected / expected[-1])
-        # The last join is of the two groups: its height is the mean distance between them.
-        between = squareform(pdist(self.Z))[np.ix_(self.kinds < 0, self.kinds > 0)].mean()
-        assert expected[-1] == pytest.approx(between)
         # Both parts of a join are lower than it, and lie on either side of its place.
         assert np.all(found.row_tree[:, [1, 3]] <= heights[:, None])
         assert np.all(found.row_tree[:, 0] < found.row_tree[:, 2])
+
+    def test_the_order_is_that_of_the_display(self):
+        found = heat_map(self.X)
+        shown = HeatmapDisplay(self.Z, [f"g{i}" for i in range(12)]).plot()
+        assert shown.features_ == found.rows.tolist() and shown.samples_ == found.columns.tolist()
 
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (4, 2)])
     def test_small_and_constant_tables(self, shape):
@@ -294,7 +297,7 @@ def test_a_recorded_search_unlabelled_samples_and_missing_values(two_classes):
 def test_the_table_of_nested_scores_has_every_method_and_measure():
     nested = nested_like("better")
     found = result.nested_table(nested)
-    assert found["methods"] == ["This model", *nested.rivals]
+    assert found["methods"] == ["This model", *nested.baselines]
     rows = {row["metric"]: row["cells"] for row in found["rows"]}
     assert list(rows) == list(nested.summary)
     assert rows["balanced_accuracy"][0]["mean"] == nested.summary["balanced_accuracy"]["mean"]
@@ -304,9 +307,9 @@ def test_the_table_of_nested_scores_has_every_method_and_measure():
 
 def test_the_table_of_nested_scores_marks_covariates():
     nested = nested_like("better")
-    nested.rivals = {**nested.rivals, "covariates alone": nested.summary}
+    nested.baselines = {**nested.baselines, "covariates alone": nested.summary}
     found = result.nested_table(nested)
-    assert found["methods"] == ["This model: covariates + factors", *nested.rivals]
+    assert found["methods"] == ["This model: covariates + factors", *nested.baselines]
     said = Times().legend(["tuned PCA + Cox regression", "covariates alone"], [], [])
     assert said.startswith("model: covariates + factors; PCA+Cox, ridge: tuned Cox regressions with the cov")
 

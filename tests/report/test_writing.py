@@ -141,7 +141,7 @@ def test_nested_scores_of_another_procedure():
     one = {"n_components": 1, "xi": 0.1, "lam": 1.0, "cv": 2, "certify": None}
     search = SMFClassifierCV(**one).fit(X, y)
     own, other = (
-        nested_scores(judged, X, y, n_splits=2, n_repeats=1, rivals=False)
+        nested_scores(judged, X, y, n_splits=2, n_repeats=1, baselines=False)
         for judged in (clone(search).set_params(n_jobs=1, cv=3), SMFClassifierCV(**one, preprocess=None))
     )
     chosen = search.best_estimator_

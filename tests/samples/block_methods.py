@@ -22,6 +22,7 @@ SUMS = {
     "dual_terms": (DUAL,),
     "evaluate": AT,
     "gram_and_image": (TALL,),
+    "gram_and_sum": (),
     "image": (TALL,),
     "imbalance": (DUAL, []),
     "inner": (TALL, DUAL),
@@ -53,11 +54,20 @@ ROWS = {
     "pulled": AT,
     "rebalanced": (DUAL, []),
     "residuals": AT,
+    "roots": (),
     "rows_of": (TALL,),
     "softened": (TALL, np.ones((K, 2)), np.eye(2, K), Along(*AT, COEF[:2])),
     "view": AT,
     "weighted_dual": (DUAL,),
 }
 #: Results that depend on how the samples are divided, gathered block by block.
-OTHERS = {"noise": (1, 2), "some_rows": (0.5,), "steepest": (None,), "triangle": (TALL,), "weight_range": ()}
+OTHERS = {
+    "noise": (1, 2),
+    "some_rows": (0.5,),
+    "steepest": (None,),
+    "stretch": (1, 4),
+    "images_and_stretch": (T, 1, 4),
+    "triangle": (TALL,),
+    "weight_range": (),
+}
 METHODS = SUMS | MADE | ROWS | OTHERS

@@ -1,6 +1,7 @@
 """Problems stated from rows that are read in passes, against those of arrays."""
 
 import gc
+import tempfile
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_samples_of_weight_zero_are_left_out(tmp_path, small_blocks):
 
 def test_temporary_files_are_deleted_with_their_samples(tmp_path, monkeypatch, small_blocks):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(passes.tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "tempdir", None)
     X, targets, resolved, stated = data()
     with config_context(working_memory=1e-3):
         problem = state("feature", mapped(tmp_path, X), targets, resolved, rank=2, **stated)

@@ -5,18 +5,22 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from tests.saving import fixtures
 
 import superfactor
-from superfactor import saving
+from superfactor import preprocessing, saving
+from superfactor.spectrum.rows import RowSource
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 5))
@@ -223,6 +227,105 @@ def test_other_formats_are_refused_before_looking_up_classes(tmp_path):
 def test_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError):
         superfactor.load(tmp_path / "none.skops")
+
+
+@pytest.mark.parametrize("name", fixtures.studies())
+def test_every_class_that_a_model_holds_may_be_loaded(name, tmp_path):
+    """`save` refuses models with classes that are not on the list of `superfactor.saving`."""
+    model, X, y, given = fixtures.studies()[name]
+    model.fit(X, y, **{k: v for k, v in given.items() if k == "covariates"})
+    superfactor.save(model, tmp_path / "m.skops")
+    loaded = fixtures.answers(superfactor.load(tmp_path / "m.skops"), X, given)
+    for method, values in fixtures.answers(model, X, given).items():
+        np.testing.assert_array_equal(loaded[method], values)
+
+
+def test_every_public_estimator_is_among_them():
+    models = [model for model, *_ in fixtures.studies().values()]
+    models += [step for model in models if hasattr(model, "steps") for _, step in model.steps]
+    public = {name for name in superfactor.__all__ if name.startswith("SMF")}
+    assert {type(model).__name__ for model in models} >= public | {
+        name for name in preprocessing.__all__ if hasattr(getattr(preprocessing, name), "fit")
+    }
+
+
+def test_classes_on_the_list_exist_and_open_nothing():
+    for name in saving.CLASSES:
+        module, _, attribute = name.rpartition(".")
+        found = getattr(import_module(module), attribute)
+        assert found.__module__ == module and isinstance(found, type)
+        assert not issubclass(found, RowSource)
+    assert set(saving.MOVED.values()) <= saving.CLASSES
+
+
+def renamed(path, old, new):
+    """Write the model of this file with another name of a class."""
+    with zipfile.ZipFile(fixtures.FOLDER / "two-classes.skops") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    (module, name), (before, first) = old.rsplit(".", 1), new.rsplit(".", 1)
+    text = parts["schema.json"].decode()
+    assert f'"__module__": "{before}"' in text
+    text = text.replace(f'"__module__": "{before}"', f'"__module__": "{module}"')
+    parts["schema.json"] = text.replace(f'"__class__": "{first}"', f'"__class__": "{name}"').encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+
+
+@pytest.mark.parametrize("old", [None, "superfactor.earlier.place.Supervised"])
+def test_classes_that_have_moved_are_found(old, tmp_path, monkeypatch):
+    """Files of 1.0 had the first name; the other one stands for what later versions move."""
+    if old is None:
+        old, new = next(iter(saving.MOVED.items()))
+    else:
+        new = "superfactor.estimators.classifier.SMFClassifier"
+    renamed(tmp_path / "m.skops", old, new)
+    if old not in saving.MOVED:
+        with pytest.raises(saving.ModelFileError, match=r"superfactor\.earlier\.place\.Supervised"):
+            superfactor.load(tmp_path / "m.skops")
+        monkeypatch.setitem(saving.MOVED, old, new)
+    _, X, _, _ = fixtures.studies()["two-classes"]
+    found = superfactor.load(tmp_path / "m.skops").predict(X)
+    assert (found == superfactor.load(fixtures.FOLDER / "two-classes.skops").predict(X)).all()
+
+
+def test_a_loaded_model_names_no_file_for_a_later_fit(tmp_path):
+    """Fitting it again would write where the file says."""
+    model = superfactor.SMFClassifier(2, checkpoint=str(tmp_path / "c")).fit(X, LABELS)
+    superfactor.save(model, tmp_path / "m")
+    assert superfactor.load(tmp_path / "m").checkpoint is None
+    cached = make_pipeline(StandardScaler(), superfactor.SMFClassifier(2), memory=str(tmp_path / "cache"))
+    superfactor.save(cached.fit(X, LABELS), tmp_path / "m")
+    loaded = superfactor.load(tmp_path / "m")
+    assert loaded.memory is None
+    np.testing.assert_array_equal(loaded.predict(X), cached.predict(X))
+
+
+def test_object_arrays_of_text_numbers_and_none_are_kept(tmp_path):
+    words = np.array([["a", None], [1.5, np.float64(2)]], dtype=object)
+    superfactor.save(superfactor.SMFClassifier(2).fit(X, LABELS), tmp_path / "m", about={"words": words})
+    assert saving.read(tmp_path / "m").about["words"].tolist() == words.tolist()
+
+
+def test_keys_of_numpy_are_kept(tmp_path):
+    weights = {label: 1.0 + k for k, label in enumerate(np.unique(LABELS))}
+    model = superfactor.SMFClassifier(2, class_weight=weights).fit(X, LABELS)
+    superfactor.save(model, tmp_path / "m", about={"counts": {np.int64(3): 1, 2.5: 2, True: 3}})
+    assert superfactor.load(tmp_path / "m").class_weight == weights
+    assert saving.read(tmp_path / "m").about["counts"] == {3: 1, 2.5: 2, True: 3}
+
+
+def test_imputers_of_scikit_learn_are_saved(tmp_path):
+    """They keep a dtype."""
+    model = make_pipeline(SimpleImputer(), superfactor.SMFClassifier(2)).fit(X, LABELS)
+    superfactor.save(model, tmp_path / "m")
+    assert (superfactor.load(tmp_path / "m").predict(X) == model.predict(X)).all()
+
+
+def test_saving_is_there_after_importing_the_package():
+    code = "import superfactor; print(superfactor.saving.read.__name__, superfactor.tables.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["read", "superfactor.tables"]
 
 
 def test_importing_the_package_imports_no_large_libraries():

@@ -39,10 +39,10 @@ SMF = SMFClassifier(2, certify=None, search="off")
 )
 def test_is_scikit_learns_loop(model):
     X, y = patients(p=6)
-    found = nested_scores(model, X, y, n_repeats=1, rivals=False)
+    found = nested_scores(model, X, y, n_repeats=1, baselines=False)
     P = cross_val_predict(model, X, y, cv=CV, method="predict_proba")
     np.testing.assert_allclose(found.predictions, P, atol=1e-12)
-    assert set(found.rivals) == {FREQUENT}
+    assert set(found.baselines) == {FREQUENT}
     chosen = hasattr(model, "best_params_") or isinstance(model, GridSearchCV)
     assert all(bool(choice) == chosen for choice in found.chosen)
 
@@ -51,22 +51,22 @@ def test_baselines_are_those_of_the_default_search():
     X, y = patients(p=10)
     ours = nested_scores(SMFClassifierCV(1, xi=0.1, lam=1.0), X, y, n_repeats=1)
     theirs = nested_scores(LogisticRegression(), X, y, n_repeats=1)
-    for rival in (PCA_LR, RIDGE):
-        np.testing.assert_array_equal(ours.folds[rival]["log_loss"], theirs.folds[rival]["log_loss"])
-    assert set(theirs.rivals) == {PCA_LR, RIDGE, FREQUENT}
+    for baseline in (PCA_LR, RIDGE):
+        np.testing.assert_array_equal(ours.folds[baseline]["log_loss"], theirs.folds[baseline]["log_loss"])
+    assert set(theirs.baselines) == {PCA_LR, RIDGE, FREQUENT}
 
 
 def test_a_fitted_one_is_evaluated_as_if_it_were_not():
     X, y = patients(p=6)
     model = LogisticRegression().fit(X[:, ::-1], y)
     before = model.coef_.copy()
-    ours = nested_scores(model, X, y, n_repeats=1, rivals=False)
-    again = nested_scores(clone(model), X, y, n_repeats=1, rivals=False)
+    ours = nested_scores(model, X, y, n_repeats=1, baselines=False)
+    again = nested_scores(clone(model), X, y, n_repeats=1, baselines=False)
     np.testing.assert_array_equal(ours.predictions, again.predictions)
     np.testing.assert_array_equal(model.coef_, before)
     search = SMFClassifierCV(1, xi=0.1, lam=[1.0, 10.0], cv=3)
-    again = nested_scores(search, X, y, n_repeats=1, rivals=False)
-    ours = nested_scores(search.fit(X, y), X, y, n_repeats=1, rivals=False)
+    again = nested_scores(search, X, y, n_repeats=1, baselines=False)
+    ours = nested_scores(search.fit(X, y), X, y, n_repeats=1, baselines=False)
     np.testing.assert_array_equal(ours.predictions, again.predictions)
     assert ours.procedure == again.procedure
 
@@ -79,7 +79,10 @@ class TestSettings:
         X[:, 5] *= 1e4  # noise that drowns the rest
         found = {
             preprocess: nested_scores(
-                SMFClassifierCV(1, xi=0.1, lam=1.0, preprocess=preprocess), *(X, y), n_repeats=1, rivals=False
+                SMFClassifierCV(1, xi=0.1, lam=1.0, preprocess=preprocess),
+                *(X, y),
+                n_repeats=1,
+                baselines=False,
             ).summary["accuracy"]["mean"]
             for preprocess in (None, "standardize")
         }
@@ -92,14 +95,14 @@ class TestSettings:
             return -model.lam
 
         search = SMFClassifierCV(1, xi=0.1, lam=[10.0, 1.0, 0.1], scoring=weakest)
-        found = nested_scores(search, X, y, n_repeats=1, rivals=False)
+        found = nested_scores(search, X, y, n_repeats=1, baselines=False)
         assert {choice["lam"] for choice in found.chosen} == {0.1}
 
     def test_ranks_and_prediction(self):
         X, y = patients(p=6)
         search = SMFClassifierCV([3], model="feature", xi=0.01, lam=0.1, scoring="accuracy")
         exact, fast = (
-            nested_scores(clone(search).set_params(prediction=how), X, y, n_repeats=1, rivals=False)
+            nested_scores(clone(search).set_params(prediction=how), X, y, n_repeats=1, baselines=False)
             for how in ("exact", "fast")
         )
         assert {choice["n_components"] for choice in exact.chosen} == {3}
@@ -109,7 +112,7 @@ class TestSettings:
 class TestMore:
     def test_permutations(self):
         X, y = patients(p=4)
-        found = nested_scores(LogisticRegression(), X, y, n_repeats=1, rivals=False, permutations=9)
+        found = nested_scores(LogisticRegression(), X, y, n_repeats=1, baselines=False, permutations=9)
         assert found.permutation.p_value == 1 / 10
         assert found.permutation.scores.max() < found.permutation.score
 
@@ -118,11 +121,11 @@ class TestMore:
         groups = np.repeat(np.arange(20), 3)
         y = np.where(groups % 2 == 0, "ill", "well")
         search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=GroupKFold(3))
-        found = nested_scores(search, X, y, groups=groups, n_repeats=1, rivals=False)
+        found = nested_scores(search, X, y, groups=groups, n_repeats=1, baselines=False)
         assert len(found.chosen) == 5
         # A search whose folds know no groups ignores them, without a word for every fold.
         search.set_params(cv=2)
-        nested_scores(search, X, y, groups=groups, n_repeats=1, rivals=False)
+        nested_scores(search, X, y, groups=groups, n_repeats=1, baselines=False)
 
     def test_covariates(self):
         X, y = patients(n=40, p=6, effect=0.0)
@@ -131,18 +134,18 @@ class TestMore:
         for model in (SMF, make_pipeline(StandardScaler(), SMF)):
             found = nested_scores(model, X, y, covariates=table, n_repeats=1)
             assert found.summary["accuracy"]["mean"] > 0.9
-            assert found.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
+            assert found.baselines[COVARIATES]["accuracy"]["mean"] > 0.9
             assert "improve on age alone" in " ".join(found.verdict.sentences)
 
     def test_samples_without_a_label(self):
         X, y = patients(n=40, p=6)
         y = y.astype(object)
         y[:8] = None
-        kept = nested_scores(LogisticRegression(), X[8:], y[8:], n_repeats=1, rivals=False)
-        found = nested_scores(LogisticRegression(), X, y, n_repeats=1, rivals=False)
+        kept = nested_scores(LogisticRegression(), X[8:], y[8:], n_repeats=1, baselines=False)
+        found = nested_scores(LogisticRegression(), X, y, n_repeats=1, baselines=False)
         np.testing.assert_array_equal(found.predictions, kept.predictions)
-        ours = nested_scores(SMF, X, y, n_repeats=1, rivals=False)
-        without = nested_scores(SMF, X[8:], y[8:], n_repeats=1, rivals=False)
+        ours = nested_scores(SMF, X, y, n_repeats=1, baselines=False)
+        without = nested_scores(SMF, X[8:], y[8:], n_repeats=1, baselines=False)
         assert np.abs(ours.predictions - without.predictions).max() > 1e-6
 
     def test_texts(self):
@@ -150,9 +153,9 @@ class TestMore:
         y = np.arange(30) % 2
         texts = [" ".join(rng.choice(["red", "blue", "x"], 9, p=[0.6 - a, a, 0.4])) for a in y / 2]
         model = make_pipeline(CountVectorizer(), MultinomialNB())
-        found = nested_scores(model, texts, y, n_repeats=1, rivals=False)
+        found = nested_scores(model, texts, y, n_repeats=1, baselines=False)
         assert found.summary["accuracy"]["mean"] > 0.8
-        with pytest.raises(ValueError, match="rivals=False"):
+        with pytest.raises(ValueError, match="baselines=False"):
             nested_scores(model, texts, y, n_repeats=1)
 
 

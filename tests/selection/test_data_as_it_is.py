@@ -332,7 +332,7 @@ def test_groups_of_another_length_are_refused():
 def test_nested_scores_know_classes_by_their_names():
     names = np.where(Y == 1, "benign", "malignant")
     search = SMFClassifierCV(**ONE, class_weight={"benign": 2.0}, scoring="neg_log_loss")
-    found = nested_scores(search, X, names, n_repeats=1, rivals=False)
+    found = nested_scores(search, X, names, n_repeats=1, baselines=False)
     assert found.classes.tolist() == ["benign", "malignant"]
     assert found.procedure["parameters"]["class_weight"] == {"benign": 2.0}
 

@@ -83,8 +83,9 @@ def test_the_unit_of_the_exposure_does_not_matter():
         search = SMFRegressorCV(2, loss="poisson", exposure_column=3, cv=2)
         found.append(nested_scores(search, seen, Y, n_splits=3, n_repeats=1))
     one, other = found
-    for method in one.rivals:
-        assert one.rivals[method]["d2"]["mean"] == pytest.approx(other.rivals[method]["d2"]["mean"], rel=1e-3)
+    for method in one.baselines:
+        d2 = other.baselines[method]["d2"]["mean"]
+        assert one.baselines[method]["d2"]["mean"] == pytest.approx(d2, rel=1e-3)
     # Fits in outer folds have three digits of the objective.
     assert one.summary["d2"]["mean"] == pytest.approx(other.summary["d2"]["mean"], rel=1e-2)
 
@@ -127,15 +128,15 @@ def test_the_ridge_rival_is_a_tuned_poisson_regression_of_rates():
             expected = EXPOSURE[test] * model.predict(scaler.transform(X[test]))
             each.append(d2(Y[test], expected, EXPOSURE[test]))
         best.append(max(each))
-    assert found.rivals["ridge Poisson regression"]["d2"]["mean"] == pytest.approx(np.mean(best), abs=0.03)
+    assert found.baselines["ridge Poisson regression"]["d2"]["mean"] == pytest.approx(np.mean(best), abs=0.03)
     blind = nested_scores(SMFRegressorCV(2, **SETTING), X, Y, n_splits=3, n_repeats=1)
-    worse = blind.rivals["ridge Poisson regression"]["mean_deviance"]["mean"]
-    assert found.rivals["ridge Poisson regression"]["mean_deviance"]["mean"] < worse / 2
+    worse = blind.baselines["ridge Poisson regression"]["mean_deviance"]["mean"]
+    assert found.baselines["ridge Poisson regression"]["mean_deviance"]["mean"] < worse / 2
 
 
 def test_counts_are_shuffled_with_their_exposures():
     search = SMFRegressorCV(2, exposure_column=3, **SETTING)
-    found = nested_scores(search, SEEN, Y, n_splits=3, n_repeats=1, rivals=False, permutations=5)
+    found = nested_scores(search, SEEN, Y, n_splits=3, n_repeats=1, baselines=False, permutations=5)
     assert found.chance < 0.01
     assert np.all(found.permutation.scores < found.permutation.score)
 

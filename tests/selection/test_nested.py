@@ -1,10 +1,13 @@
 """Nested cross-validation held against a loop of scikit-learn, and what must never happen in it."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
@@ -37,7 +40,7 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
     X, y = patients(p=8 if tall else 60)
     inner = StratifiedKFold(2, shuffle=True, random_state=7)
     search = quick(cv=inner, preprocess=preprocess, search="off")
-    found = nested_scores(search, X, y, n_repeats=2 if tall else 1, rivals=False)
+    found = nested_scores(search, X, y, n_splits=5, n_repeats=2 if tall else 1, baselines=False)
 
     scaler = StandardScaler(with_std=preprocess == "standardize")
     inside = search.set_params(preprocess=None if preprocess is None else "center")
@@ -54,14 +57,14 @@ def test_is_a_loop_over_outer_folds(preprocess, tall, monkeypatch):
 
 def test_the_default_says_what_the_data_say():
     X, y = patients()
-    found = nested_scores(SMFClassifierCV(), X, y, n_repeats=1)
-    assert (found.n_splits, found.n_repeats, found.headline) == (5, 1, "accuracy")
-    assert set(found.rivals) == {PCA_LR, RIDGE, FREQUENT}
-    assert found.rivals[FREQUENT]["accuracy"]["mean"] == 0.5
+    found = nested_scores(SMFClassifierCV(), X, y)
+    assert (found.n_splits, found.n_repeats, found.headline) == (20, 1, "accuracy")
+    assert set(found.baselines) == {PCA_LR, RIDGE, FREQUENT}
+    assert found.baselines[FREQUENT]["accuracy"]["mean"] == 0.5
     assert found.summary["accuracy"]["mean"] > 0.8
     assert found.verdict.grade == "better"
-    assert len(found.chosen) == 5
-    assert set(found.summary) == set(found.rivals[RIDGE])
+    assert len(found.chosen) == 20
+    assert set(found.summary) == set(found.baselines[RIDGE])
     difference = found.folds["model"]["accuracy"] - found.folds[RIDGE]["accuracy"]
     assert found.differences[RIDGE]["mean"] == pytest.approx(difference.mean())
     plain = found.as_dict()
@@ -84,12 +87,12 @@ class TestCovariates:
         options = {"xi": 0.1, "lam": 10.0, "cv": 2, "certify": None}
         search = SMFClassifierCV(2, **options)
         apart = nested_scores(search, X, y, covariates=age[:, None], n_repeats=1, covariate_names=names)
-        assert apart.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
+        assert apart.baselines[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " age a" in apart.verdict.sentences[0]  # alone
         both = np.column_stack([X, age])
         search = SMFClassifierCV(2, **options, covariate_columns=[X.shape[1]])
         column = nested_scores(search, both, y, n_repeats=1)
-        assert column.rivals[COVARIATES]["accuracy"]["mean"] > 0.9
+        assert column.baselines[COVARIATES]["accuracy"]["mean"] > 0.9
         assert " the covariates a" in column.verdict.sentences[0]
 
 
@@ -110,7 +113,7 @@ class TestGroups:
 
         monkeypatch.setattr(outer.SearchFold, "choice", spied)
         search = quick(preprocess="standardize")
-        nested_scores(search, X, y, groups=groups, n_repeats=1, rivals=False)
+        nested_scores(search, X, y, groups=groups, n_splits=5, n_repeats=1, baselines=False)
         assert len(seen) == 5
         assert sorted(np.concatenate(seen[:5])) == list(range(60))
 
@@ -119,11 +122,11 @@ class TestGroups:
         groups = np.tile(np.arange(20), 3)
         many = np.tile(X, (3, 1)), np.tile(y, 3)
         search = SMFClassifierCV(2, xi=1e-4, lam=1e-4, cv=2, preprocess="standardize")
-        without = nested_scores(search, *many, n_repeats=1, rivals=False)
-        within = nested_scores(search, *many, groups=groups, n_repeats=1, rivals=False)
-        assert without.summary["accuracy"]["mean"] > 0.95
-        assert within.summary["accuracy"]["mean"] < 0.8
-        assert within.verdict.grade == "not shown"
+        without = nested_scores(search, *many, n_repeats=1, baselines=False)
+        within = nested_scores(search, *many, groups=groups, n_repeats=1, baselines=False)
+        for found in (without, within):
+            assert found.summary["accuracy"]["mean"] < 0.8
+            assert found.verdict.grade == "not shown"
 
     def test_too_few(self):
         X, y = patients(n=20, p=5)
@@ -136,7 +139,7 @@ class TestPermutations:
     def test_signal_is_seen(self):
         X, y = patients()
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
-        found = nested_scores(search, X, y, n_splits=3, n_repeats=1, rivals=False, permutations=9)
+        found = nested_scores(search, X, y, n_splits=3, n_repeats=1, baselines=False, permutations=9)
         assert found.permutation.p_value == 1 / 10
         assert found.permutation.score == found.repeats["model"]["accuracy"][0]
         assert "0 of 9 tries (p = 0.1; a claim needs 19 tries or more)" in found.verdict.sentences[0]
@@ -147,7 +150,7 @@ class TestPermutations:
         search = SMFClassifierCV(1, xi=0.1, lam=10.0, preprocess="standardize", certify=None)
         for seed in range(6):
             X, y = patients(n=20, p=4, effect=0.0, seed=100 + seed)
-            found = nested_scores(*(search, X, y), n_splits=2, n_repeats=1, rivals=False, permutations=4)
+            found = nested_scores(*(search, X, y), n_splits=2, n_repeats=1, baselines=False, permutations=4)
             p.append(found.permutation.p_value)
         # Scores of few samples tie, so that p-values lie above those of a uniform law, not below.
         assert kstest(p, "uniform", alternative="greater").pvalue > 0.01
@@ -198,7 +201,7 @@ def test_sparse_data():
 def test_ranks_are_no_larger_than_folds_allow():
     X, y = patients(n=16, p=40)
     search = SMFClassifierCV([2, 12], xi=0.1, lam=1.0, preprocess="standardize")
-    found = nested_scores(search, X, y, n_repeats=1, rivals=False)
+    found = nested_scores(search, X, y, n_repeats=1, baselines=False)
     assert max(point["n_components"] for point in found.chosen) <= 9
 
 
@@ -220,7 +223,7 @@ def test_progress_and_small_classes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_splits": 1}, "n_splits=1: a number from 2"),
+        ({"n_splits": 1}, "n_splits=1: 'auto' or a number from 2"),
         ({"n_repeats": 0}, "n_repeats=0: 'auto' or a number from 1"),
         ({"n_repeats": "many"}, "n_repeats='many': 'auto' or"),
         ({"permutations": -1}, "permutations=-1: a number from 0"),
@@ -251,3 +254,31 @@ def test_perfect_folds_leave_room_for_doubt():
     assert found.summary["accuracy"]["low"] == pytest.approx(40 / (40 + 1.959963984540054**2))
     assert found.differences["always the most frequent class"]["low"] < 0.45
     assert found.verdict.grade == "better"
+
+
+def test_many_groups_take_no_time_of_their_square():
+    rng, n = np.random.default_rng(0), 200_000
+    groups = np.arange(n) // 2
+    splits = [(np.arange(n), part) for part in np.array_split(np.arange(n), 5)]
+    rows = rng.random((n, 2))
+    start = time.perf_counter()
+    for truth in (groups % 2, rng.integers(0, 2, n)):  # one value in each group, and several
+        found = shuffled(truth, groups, splits, rng)
+        assert found.sum() == truth.sum() and np.any(found != truth)
+        units = Classes().as_units(truth, rows, groups)
+    assert units.name == "samples"
+    units = Classes().as_units(groups % 2, rows, groups)
+    assert time.perf_counter() - start < 3  # a loop over groups takes minutes
+    np.testing.assert_allclose(units.rows[:10], rows[:20].reshape(10, 2, 2).mean(axis=1))
+
+
+def test_few_samples_get_more_folds():
+    for n, folds in ((50, 20), (80, 10), (120, 5)):
+        y = np.arange(n) % 2
+        X = np.random.default_rng(0).standard_normal((n, 4)) + y[:, None]
+        found = nested_scores(LogisticRegression(), X, y, baselines=False)
+        assert (found.n_splits, found.n_repeats) == (folds, 1 if folds == 20 else 2)
+        assert np.isfinite(found.folds["model"]["balanced_accuracy"]).all()
+    assert nested_scores(LogisticRegression(), X[:50], y[:50], baselines=False, n_splits=4).n_repeats == 2
+    with pytest.raises(ValueError, match="n_splits='many': 'auto' or a number from 2"):
+        nested_scores(LogisticRegression(), X, y, n_splits="many")

@@ -36,7 +36,7 @@ def test_numbers_are_a_loop_over_folds(targets):
         scores.append(r2_score(y[test], rows[test]))
     np.testing.assert_allclose(found.predictions, rows)
     np.testing.assert_allclose(found.folds["model"]["r2"][0], scores)
-    assert set(found.rivals) == {"tuned PCA + regression", "ridge regression", "always the mean"}
+    assert set(found.baselines) == {"tuned PCA + regression", "ridge regression", "always the mean"}
     assert found.verdict.headline.startswith("Better than the mean: R² 0.")
     assert found.verdict.grade == "better"
     assert found.as_dict()["outcome"] == "numbers"
@@ -47,13 +47,13 @@ def test_searches_of_numbers_and_times_are_compared_with_baselines():
     y[:4] = np.nan  # they are in every training part
     found = nested_scores(SMFRegressorCV(**GRID), X, y, n_repeats=1, permutations=3)
     assert found.predictions.shape == (56, 1)
-    assert found.summary["r2"]["mean"] > found.rivals["always the mean"]["r2"]["mean"] + 0.5
+    assert found.summary["r2"]["mean"] > found.baselines["always the mean"]["r2"]["mean"] + 0.5
     assert abs(found.differences["ridge regression"]["mean"]) < 0.1
     assert found.permutation.reached == 0
     X, y = survival()
     found = nested_scores(SMFSurvivalCV(**GRID), X, y, n_repeats=1)
     assert found.headline == "concordance" and found.counts.sum() == 80
-    assert found.rivals["no order"]["concordance"]["mean"] == 0.5
+    assert found.baselines["no order"]["concordance"]["mean"] == 0.5
     assert abs(found.differences["ridge Cox regression"]["mean"]) < 0.05
     assert found.verdict.headline.startswith("Better than no order: concordance 0.")
 
@@ -63,7 +63,7 @@ def test_noise_is_not_shown_to_be_better(kind):
     X, y = doses() if kind == "numbers" else survival(60)
     model = (SMFRegressor if kind == "numbers" else SMFSurvival)(2, certify=None, search="off")
     X = np.random.default_rng(5).standard_normal((60, 30))
-    found = nested_scores(model, X, y[:60], n_repeats=1, rivals=False)
+    found = nested_scores(model, X, y[:60], n_repeats=1, baselines=False)
     assert found.verdict.grade != "better"
     assert "rank" in found.verdict.advice_keys or found.verdict.grade == "worse"
 

@@ -78,6 +78,7 @@ def searched(search, X, y, covariates=None, weight=None):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "X: .* values are missing")
+        warnings.filterwarnings("ignore", "X: .* alone is as good as the outcome")
         search.fit(X, y, covariates=covariates, sample_weight=weight)
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
     return witness.seen
@@ -165,7 +166,7 @@ def outer_fold(monkeypatch, search, X, y, covariates=None):
         warnings.filterwarnings("ignore", "X: .* values are missing")
         patch.setattr(SMFClassifierCV, "predict_proba", watched)
         search.set_params(scoring=witness)
-        work = SearchFold.of(search, X, y, covariates, None, rivals=True, seed=0)
+        work = SearchFold.of(search, X, y, covariates, None, baselines=True, seed=0)
         probabilities, chosen = work.rows(TRAIN, TEST, with_baselines=True)
     (final,) = finals
     results = final.cv_results_
@@ -213,7 +214,7 @@ def test_rows_that_cannot_be_squared_are_refused_in_training():
         with pytest.raises(ValueError, match="squares leave the range"):
             search.fit(X, y)
         with pytest.raises(ValueError, match="squares leave the range"):
-            nested_scores(search, X, y, n_repeats=1, rivals=False)
+            nested_scores(search, X, y, n_repeats=1, baselines=False)
 
 
 # --- coordinates -----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def seen(counts, predicted):
 def verdict(difference=0.3, half=0.1, chance=0.001, **others):
     counts = others.pop("counts", {"ill": 50, "well": 50})
     given = seen(counts, others.pop("predicted", counts)) | others
-    differences = {FREQUENT: interval(difference, half)} | given.pop("rivals", {})
+    differences = {FREQUENT: interval(difference, half)} | given.pop("baselines", {})
     score = interval(0.5 + difference, half)
     return judge(Classes(), "accuracy", score, 0.5, differences, chance, **given)
 
@@ -59,7 +59,7 @@ def test_grades(difference, half, chance, grade, words):
     ],
 )  # fmt: skip
 def test_beside_covariates(difference, words):
-    found = verdict(rivals={COVARIATES: difference}, covariates=("age", "sex"))
+    found = verdict(baselines={COVARIATES: difference}, covariates=("age", "sex"))
     assert found.sentences[0].startswith(words)
     assert found.adds is found.of_factors is (difference["low"] > 0)
     assert Verdict.of_dict(found.as_dict()) == found
@@ -68,16 +68,16 @@ def test_beside_covariates(difference, words):
 def test_factors_are_as_good_as_the_model_where_nothing_stands_beside_them():
     assert verdict().adds is None and verdict().of_factors
     assert not verdict(0.1, 0.2).of_factors
-    assert not verdict(0.1, 0.2, rivals={COVARIATES: interval(0.1, 0.05)}).of_factors
+    assert not verdict(0.1, 0.2, baselines={COVARIATES: interval(0.1, 0.05)}).of_factors
 
 
 def test_next_to_baselines():
-    found = verdict(rivals={PCA_LR: interval(0.1, 0.05), RIDGE: interval(-0.01, 0.05)})
+    found = verdict(baselines={PCA_LR: interval(0.1, 0.05), RIDGE: interval(-0.01, 0.05)})
     assert found.sentences == (
         "Better than tuned PCA + logistic regression (+10.0 points, +5.0 to +15.0).",
         "Not shown to differ from ridge logistic regression (−1.0 points, −6.0 to +4.0).",
     )
-    found = verdict(rivals={RIDGE: interval(-0.1, 0.05)})
+    found = verdict(baselines={RIDGE: interval(-0.1, 0.05)})
     assert found.sentences == ("Worse than ridge logistic regression (−10.0 points, −15.0 to −5.0).",)
 
 
@@ -137,7 +137,7 @@ class TestExternal:
         score = found.summary["balanced_accuracy"]
         assert score["mean"] == pytest.approx(expected)
         assert score["low"] < expected < score["high"]
-        # The bootstrap's interval is about the normal one.
+        # The interval is about the normal one.
         parts = [right[:60], right[60:]]
         error = np.sqrt(sum(part.var() / len(part) for part in parts)) / 2
         assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.15)
@@ -177,7 +177,7 @@ def test_a_handful_of_samples_is_no_evidence_of_two_classes():
 
 def test_folds_that_agree_are_no_certainty():
     same = {"mean": 0.0, "low": float("nan"), "high": float("nan")}
-    found = verdict(rivals={RIDGE: same})
+    found = verdict(baselines={RIDGE: same})
     assert "Not shown to differ from ridge logistic regression (+0.0 points)." in found.sentences
 
 
@@ -205,3 +205,15 @@ def test_a_final_evaluation_does_not_say_what_to_choose_again():
     assert any("class_weight" in line for line in usual)
     assert len(final) == 1
     assert final[0].startswith("More samples")
+
+
+@pytest.mark.parametrize("counts", [{"ill": 50, "well": 50}, {"ill": 80, "well": 20}])
+@pytest.mark.parametrize("options", [{}, {"n_folds": 5}])
+def test_advice_to_change_the_model_says_that_it_must_be_decided_before(counts, options):
+    found = verdict(0.05, 0.2, 0.001, counts=counts, **options)
+    assert found.grade == "not shown"
+    for key, text in zip(found.advice_keys, found.advice, strict=True):
+        if key in ("rank", "balance"):
+            assert "decide" in text and "before" in text
+        if key == "folds":
+            assert "whatever it is" in text

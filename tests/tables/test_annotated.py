@@ -65,7 +65,7 @@ def test_repeated_names(tmp_path):
     data = cells()
     data.var_names = ["a", "b", "a", "c"]
     data.write_h5ad(tmp_path / "a.h5ad")
-    with pytest.warns(UserWarning, match="1 features have the name of another"):
+    with pytest.warns(UserWarning, match="1 feature has the name of another"):
         assert open_table(tmp_path / "a.h5ad").features == ["a", "b", "a.1", "c"]
 
 

@@ -57,9 +57,11 @@ def test_cells_of_all_kinds(tmp_path):
 
 def test_sheets(tmp_path):
     path = saved(tmp_path, [["a"], [1]], people=[["b"], ["x"]])
-    table = open_table(path)
-    assert table.frame["a"].tolist() == [1.0]
-    assert tuple(map(str, table.notes)) == ("sheet 'first' was read, not people",)
+    message = r"^[^\n]*: it has the sheets 'first', 'people'; choose one with sheet$"
+    for reader in (open_table, read_table):
+        with pytest.raises(ValueError, match=message):
+            reader(path)
+    assert read_table(path, sheet="first")["a"].tolist() == [1.0]
     table = open_table(path, sheet="people")
     assert table.frame["b"].tolist() == ["x"]
     assert tuple(map(str, table.notes)) == ()
@@ -68,6 +70,15 @@ def test_sheets(tmp_path):
         open_table(path, sheet="persons")
     with pytest.raises(ValueError, match="only Excel files have a sheet"):
         open_table("a.csv", sheet="people")
+
+
+def test_empty_and_hidden_sheets_are_no_choice(tmp_path):
+    path = saved(tmp_path, [], values=[["a"], [1]], codes=[["b"], ["x"]])
+    book = openpyxl.load_workbook(path)
+    book["codes"].sheet_state = "hidden"
+    book.save(path)
+    assert open_table(path).frame["a"].tolist() == [1.0]
+    assert open_table(path, sheet="codes").frame["b"].tolist() == ["x"]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from tests.tables.cohort import GENES, ROLES, cohort, said
 
-from superfactor import SMFClassifier
+from superfactor import SMFClassifierCV
 from superfactor.tables import TableError, read_study
 
 NEW = cohort(seed=7).assign(patient=[f"Q{i}" for i in range(40)])
@@ -34,7 +32,8 @@ def test_columns_are_those_of_the_study(order, study, read):
 @pytest.mark.parametrize(
     ("change", "parameters", "message"),
     [
-        (lambda d: d.drop(columns=["gene3", "age"]), {}, "2 of the model's 14 columns are missing: 'gene3'"),
+        (lambda d: d.drop(columns=["sex", "age"]), {}, "2 of the model's 14 columns are missing: 'sex'"),
+        (lambda d: d.drop(columns=GENES), {}, "12 of the model's 14 columns are missing: 'gene0'"),
         (lambda d: d.assign(sex="X"), {}, "covariate 'sex' is 'X' at sample Q0 (line 2); the model knows"),
         (lambda d: d, {"id": "name"}, "id: there is no column 'name'"),
         (lambda d: d.drop(columns="status"), {"target": "status"}, "the one that holds it with target"),
@@ -45,7 +44,7 @@ def test_columns_are_those_of_the_study(order, study, read):
             "holds '?'; the classes of the model are normal, tumoral",
         ),
     ],
-    ids=["columns", "level", "names", "labels", "other-labels", "class"],
+    ids=["columns", "features", "level", "names", "labels", "other-labels", "class"],
 )
 def test_invalid_input(change, parameters, message, study, read):
     with pytest.raises(TableError) as caught:
@@ -129,20 +128,30 @@ def test_labels_from_another_column_or_with_another_spelling(study, read):
     assert read(floats, like=numbers, target="status").y.tolist() == [0, 1] * 20
 
 
-def test_missing_values_are_training_means(study, read):
+def test_missing_values_are_left_to_the_model(study, read):
     new = read(NEW.assign(gene3=NEW["gene3"].where(NEW.index > 2)), like=study)
-    assert (new.gaps.impute, new.missing[:4].tolist()) == ("training means", [1 / 12] * 3 + [0])
-    assert "filled in by means of the training samples, which had no missing values" in said(new)[0]
-    model = SMFClassifier(2, xi=0.1, lam=1.0, covariate_columns=[12, 13], certify=None)
-    steps = make_pipeline(StandardScaler(), model)
-    steps.steps[0] = ("scaler", steps.steps[0][1])
-    steps.fit(study.design, study.y)
-    filled = new.filled_by(steps)
-    np.testing.assert_allclose(filled.design[:3, 3], cohort()["gene3"].mean())
-    np.testing.assert_array_equal(filled.design[3:], new.design[3:])
-    assert filled.missing[0] == 1 / 12
-    complete = read(NEW, like=study)
-    assert complete.filled_by(steps) is complete
+    assert (new.gaps.impute, new.missing[:4].tolist()) == ("factors", [1 / 12] * 3 + [0])
+    assert said(new) == ["0.6 % of the values are missing and filled in from the factors of the model"]
+    assert np.flatnonzero(np.isnan(new.design).any(axis=1)).tolist() == [0, 1, 2]
+
+
+def test_absent_features_are_missing_values(study, read):
+    gone = NEW.drop(columns=["gene3", "gene7"])
+    new = read(gone, like=study)
+    assert np.flatnonzero(np.isnan(new.design).all(axis=0)).tolist() == [3, 7]
+    assert (new.gaps.absent, new.gaps.share, new.missing[0]) == (("gene3", "gene7"), 0.0, 2 / 12)
+    assert said(new) == [
+        "2 of the model's 12 features are absent and filled in from the factors of the model: "
+        "'gene3', 'gene7'"
+    ]
+    new = read(gone.assign(gene0=gone["gene0"].where(NEW.index > 3)), like=study)
+    assert new.gaps.share == 4 / 400
+    assert said(new)[1].startswith("1.0 % of the values are missing")
+    search = SMFClassifierCV(2, xi=0.1, lam=1.0, cv=2, **study.search_options()).fit(study.design, study.y)
+    with pytest.warns(
+        UserWarning, match="X: 84 of 480 values are missing, in 40 of 40 samples; SMFClassifier"
+    ):
+        assert search.predict(new.design).shape == (40,)
 
 
 @pytest.mark.parametrize("like", [3, {}, {"covariates": None}], ids=str)

@@ -28,13 +28,20 @@ def read(tmp_path):
 # --- one column -------------------------------------------------------------------------------------
 
 
-def test_numbers_require_a_task(read):
-    values = RNG.normal(size=N).round(2)
+def test_many_numbers_are_predicted_with_a_note(read):
+    values, visits = RNG.normal(size=N).round(3), 100 + np.arange(N)
     study = read({"v": values}, target="v", task="regression")
     assert (study.outcome, study.targets, study.y.dtype.kind) == ("numbers", ("v",), "f")
     np.testing.assert_allclose(study.y, values)
-    with pytest.raises(TableError, match=r"different numbers, such as -?\d.*; task='regression' predicts"):
-        read({"v": values}, target="v")
+    assert said(study) == []
+    for column in (values, visits):
+        study = read({"v": column}, target="v")
+        assert study.outcome == "numbers"
+        np.testing.assert_allclose(study.y, column)
+        assert said(study) == [
+            "column 'v' holds 40 different numbers, predicted as numbers: task='regression' confirms this, "
+            "task='classes' makes each a class; times until an event are for time and event"
+        ]
 
 
 def test_missing_numbers(read):

@@ -131,7 +131,7 @@ def test_stray_text_stays_in_its_feature(tmp_path):
 
 def test_probes_of_one_gene_and_of_none(tmp_path):
     table = values([*SYMBOLS, "TP53", None], SAMPLES)
-    with pytest.warns(UserWarning, match=r"1 rows have the name of another .*TP53\.1"):
+    with pytest.warns(UserWarning, match=r"1 row has the name of another .*TP53\.1"):
         found = opened(table, tmp_path)
     assert found.frame.columns.tolist() == ["row name", *SYMBOLS, "TP53.1", "line 23"]
     assert str(found.notes[1]) == "features without a name are named by their place: line 23"

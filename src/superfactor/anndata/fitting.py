@@ -111,7 +111,7 @@ def model_of(reference: Any, mod: str | None, key: str, said: str = "reference")
             f"{said}: no model in its uns[{key!r}]; superfactor.anndata.tl.smf writes one, and key= is its "
             "name"
         )
-    record.check_age(found, f"{said}: uns[{key!r}]")
+    record.check_record(found, f"{said}: uns[{key!r}]")
     return found
 
 

@@ -230,7 +230,7 @@ def factor_view(
     found, place = adata.uns.get(key), f"uns[{key!r}]"
     if found is None or f"X_{key}" not in adata.obsm:
         raise ValueError(_nothing_there(place))
-    record.check_age(found, f"adata.{place}")
+    record.check_record(found, f"adata.{place}")
     names = [str(gene) for gene in found["model"]["genes"]]
     if gene_symbols is not None:
         symbols = dict(zip(adata.var_names.astype(str), adata.var[gene_symbols], strict=True))

@@ -141,6 +141,10 @@ def statistics(estimator: Any, X: Any, y: Any, groups: Sequence[str]) -> dict[st
 def marker_scores(table: DataFrame) -> np.ndarray:
     """Return the score of every gene for one group (genes,): positive for markers, negative if lower."""
     difference = table["difference_in_sd"]
+    # A gene without variance in the classes is the best one, with a score that can be drawn.
+    finite = np.abs(difference.to_numpy()[~table["perfect"].to_numpy()])
+    most = max(1.0, 2 * float(finite.max(initial=0.0)))
+    difference = difference.clip(-most, most)
     found = difference * table["correlation"].abs()
     return np.asarray(found.where((difference <= 0) | predicts_class(table), 0.0), dtype=float)
 

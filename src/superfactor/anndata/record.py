@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from superfactor import __version__
+from superfactor._model_files import PATHS, Refused, check_plain
 from superfactor.estimators.fitted.record import from_record, to_record
 from superfactor.interpretation import FactorView, factor_view
 from superfactor.interpretation.roles import roles
 
 # Parts of the model that are stored at the top level, for users to read.
 _OF_CLASSES = ("classes", "class_count")
+# Most characters of a parameter that is parsed.
+_LONGEST = 10_000
 
 
 def write_model(estimator: Any, view: FactorView, genes: Any, scales: Any) -> dict[str, Any]:
@@ -65,9 +68,18 @@ def read_view(found: dict[str, Any], names: Any, scores: Any) -> FactorView:
     return replace(view, features=_words(names), scores=scores, source=source)
 
 
-def check_age(found: dict[str, Any], place: str) -> None:
-    """Raise a ValueError for records of version 1.0, which have no data for correlations."""
-    if "factor_coef" not in found["model"]["arrays"]:
+def check_record(found: dict[str, Any], place: str) -> None:
+    """Raise a ValueError for what is no plain record of `tl.smf`, or is one of version 1.0.
+
+    Those of version 1.0 have no data for correlations.
+    """
+    try:
+        check_plain(found)
+    except Refused as error:
+        raise ValueError(f"{place}: not read: {error}") from error
+    if not all(isinstance(found.get(name), dict) for name in ("model", "params")):
+        raise ValueError(f"{place}: no record of superfactor.anndata.tl.smf")
+    if "factor_coef" not in found["model"].get("arrays", ()):
         version = found.get("versions", {}).get("superfactor", "an older version")
         raise ValueError(
             f"{place}: superfactor {version} wrote it, without the correlations of the genes; call "
@@ -85,13 +97,18 @@ def storable_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def given_parameters(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the original parameters from those of `storable_parameters`, as far as Python can parse them."""
+    """Return the original parameters from those of `storable_parameters`, as far as Python can parse them.
+
+    Parameters that name a file are left out: another fit would read or write it.
+    """
     given = {}
     for name, value in found["params"].items():
         if isinstance(value, np.generic):
             value = value.item()
-        if isinstance(value, str):
-            with suppress(ValueError, SyntaxError):  # a plain string
+        if name in PATHS:
+            continue
+        if isinstance(value, str) and len(value) < _LONGEST:
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):  # a plain string
                 value = literal_eval(value)
         given[name] = value
     return given

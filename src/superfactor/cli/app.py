@@ -144,7 +144,7 @@ def predict(
     """
     from superfactor.cli.commands import predict
 
-    predict.run(file.model, files.source, names.id, out, verbosity.screen)
+    predict.run(file.model, files.source, names.id, names.allow_absent, out, verbosity.screen)
 
 
 @_command

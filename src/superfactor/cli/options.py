@@ -66,19 +66,25 @@ class Files:
         shown="auto",
         parser=option_values.one_of("--layout", "auto", "samples", "features"),
     )
-    sheet: str | None = option(metavar="NAME", help="Sheet of an .xlsx file.", shown="the first")
+    sheet: str | None = option(metavar="NAME", help="Sheet of an .xlsx file.", shown="the only one")
     layer: str | None = option(metavar="NAME", help="Layer of an .h5ad file.", shown="X")
+    missing: list[str] | None = option(
+        metavar="VALUE,…",
+        help="Numbers or words that mean a missing value besides empty cells and NA, such as -999.",
+        shown=False,
+        remembered=True,
+    )
 
     @property
     def source(self) -> Sources:
         """The files as `superfactor.tables` takes them."""
         from superfactor.tables.joining.source import sources_of
 
-        named = option_values.blocks(self.block)
+        named, missing = option_values.blocks(self.block), option_values.names(self.missing)
         if self.table is None and not named:
             raise UserError("Missing argument 'TABLE', or --block name=FILE (--help lists all options)")
         with as_user_error():
-            return sources_of(self.table, named, self.phenotype, self.layout, self.sheet, self.layer)
+            return sources_of(self.table, named, self.phenotype, self.layout, self.sheet, self.layer, missing)
 
 
 def _id() -> Any:
@@ -87,9 +93,14 @@ def _id() -> Any:
 
 @dataclass(frozen=True)
 class Names:
-    """The column with names of new samples."""
+    """The column with names of new samples, and what they may lack."""
 
     id: str | None = _id()
+    allow_absent: bool = option(
+        "--allow-absent",
+        default=False,
+        help="Predict even if absent features of the model have most of the weight.",
+    )
 
 
 @dataclass(frozen=True)
@@ -268,7 +279,7 @@ class Choice:
         min=2,
         metavar="N",
         help="Number of folds of every cross-validation.",
-        shown="5; 3 for large tables",
+        shown="5; 3 for large tables; more outer folds below 100 samples",
     )
 
 

@@ -118,7 +118,9 @@ def recorded_scores(record: dict[str, Any] | None) -> Any:
         predictions = predictions.astype(float)
         predictions = description_of(record["outcome"]).restored(predictions)
     # The file does not store the procedure: the scores are always those of its own model.
-    return SimpleNamespace(**{**record, "verdict": verdict, "predictions": predictions, "procedure": None})
+    new = {"verdict": verdict, "predictions": predictions, "procedure": None}
+    new["baselines"] = record.get("baselines", record.get("rivals"))  # their name until 1.1
+    return SimpleNamespace(**record | new)
 
 
 def recorded_search(record: dict[str, Any]) -> Any:

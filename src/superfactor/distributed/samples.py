@@ -64,9 +64,6 @@ class RemoteSamples(Samples):
     have a partition in memory already.
     """
 
-    #: A round trip to the workers takes some ten milliseconds.
-    latency: float = 100.0
-
     def __init__(
         self,
         client: Any,

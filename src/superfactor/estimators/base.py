@@ -56,6 +56,7 @@ class SupervisedFactorization(
     patterns_: NumpyArray
     score_mean_: NumpyArray
     score_covariance_: NumpyArray
+    feature_mean_: NumpyArray
     feature_scale_: NumpyArray
     factor_turn_: NumpyArray
     factor_contribution_: NumpyArray
@@ -224,8 +225,7 @@ class SupervisedFactorization(
         # In float32 this is usual, and the statement of the certificate mentions it.
         double = eps(solution.factors.components) < 1e-10
         if double and self.certificate_ is not None and self.certificate_.lost_to_rounding:
-            reason = self.certificate_.statement.split(". ")[0].rstrip(".")
-            found.append(UserWarning(f"{name}: {reason}"))
+            found.append(UserWarning(f"{name}: {self.certificate_.statement}"))
         if self.violation_ > 0 and self.violation_ > VIOLATION_TOLERANCE * fitting.largest_entry(
             model_named(self.model), solution.factors
         ):
@@ -301,6 +301,7 @@ class SupervisedFactorization(
             "patterns_": scores.patterns(moments),
             "score_mean_": moments.score_mean,
             "score_covariance_": moments.C,
+            "feature_mean_": moments.feature_mean,
             "feature_scale_": moments.feature_scale,
             "factor_turn_": shown.turn,
             "factor_contribution_": shown.contribution,
@@ -309,7 +310,7 @@ class SupervisedFactorization(
             setattr(self, name, moved(values, self.components_))
         # Arrays with one entry per feature get the dtype of X. r × r matrices stay in float64, because the
         # rotation of factors needs double precision.
-        for name in ("patterns_", "feature_scale_"):
+        for name in ("patterns_", "feature_mean_", "feature_scale_"):
             setattr(self, name, cast(getattr(self, name), self.components_))
 
     def fit_transform(

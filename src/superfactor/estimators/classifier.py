@@ -55,7 +55,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         Columns of X that enter the classifier directly and are not factorized. Names require a DataFrame,
         Parquet or Arrow.
     class_weight : None, "balanced" or dict, default=None
-        Factors of the loss by class; they do not change the reconstruction. Must be None for several labels.
+        Factors of the loss by class; they do not change the reconstruction. A class of weight 0 is left out
+        of the loss and never predicted; two classes need a weight above 0. Must be None for several labels.
     constraint : ConvexSet, default=None
         A convex set Θ from `superfactor.constraints`. It constrains the lifted variables (A, B, γ), with
         B = codes @ components, and not the factors. The only exception is ``NonNegative()`` with
@@ -85,6 +86,10 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
     unlabeled : label, default=None
         A value of y that means "no label", such as -1; None, NaN and NA always do. Samples without a label
         are factorized like all others, but do not enter the loss.
+    impute : {"factors"} or None, default=None
+        Missing values (NaN) of new samples: "factors" completes the features of a sample from its observed
+        ones and the factors of the model, with a warning; None raises an error. ``fit`` always requires
+        complete samples. It may be changed after ``fit``.
     device : str or torch.device, default=None
         Device of the fit: "cuda", "cuda:1", … None is the device of X. A dense NumPy or pandas X is copied to
         the device as a PyTorch array of the same dtype. The results are NumPy arrays, and predictions run on
@@ -118,8 +123,8 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         computed; patterns show which features are related to it.
     score_mean_, score_covariance_ : array of shape (n_components,), (n_components, n_components)
         Weighted mean and covariance of ``transform(X)`` in the training samples.
-    feature_scale_ : array of shape (n_features without covariate columns,)
-        Weighted standard deviations of the features in the training samples.
+    feature_mean_, feature_scale_ : array of shape (n_features without covariate columns,)
+        Weighted means and standard deviations of the features in the training samples.
     factor_turn_ : array of shape (n_components, n_components)
         ``(transform(X) - score_mean_) @ factor_turn_`` are the scores of the factors in tables and plots
         (`superfactor.interpretation.factor_view`), up to order and sign. In the training samples they are
@@ -261,6 +266,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         prediction: str = "exact",
         certify: str | None = "residual",
         unlabeled: Any = None,
+        impute: str | None = None,
         device: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
@@ -284,6 +290,7 @@ class SMFClassifier(ClassifierMixin, SupervisedFactorization):
         self.prediction = prediction
         self.certify = certify
         self.unlabeled = unlabeled
+        self.impute = impute
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state

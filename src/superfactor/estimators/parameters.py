@@ -29,6 +29,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "prediction": [StrOptions({"exact", "fast"})],
     "ties": [StrOptions({"breslow", "efron"})],
     "certify": [StrOptions(set(METHOD_IN_PASSES)), None],
+    "impute": [StrOptions({"factors"}), None],
     "checkpoint": [str, os.PathLike, None],
     "verbose": ["verbose"],
 }

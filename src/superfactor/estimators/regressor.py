@@ -66,6 +66,8 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
     unlabeled : float, default=None
         A value of y that means "no target"; None, NaN and NA always do. Samples without targets are
         factorized like all others, but do not enter the regression.
+    impute : {"factors"} or None, default=None
+        Missing values (NaN) of new samples: as in `SMFClassifier`.
     device, checkpoint, random_state, verbose
         Device of the fit, checkpoint file, seed of random starts, and output: as in `SMFClassifier`.
 
@@ -100,7 +102,9 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         convergence theorem ``mu``, ``L``, ``condition_number``, ``step_window``, ``rate``.
     component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
         Names of columns, and which of them are covariates: as in `SMFClassifier`.
-    explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
+    explained_variance_ratio_, score_mean_, score_covariance_, feature_importances_
+        Properties of the factors: as in `SMFClassifier`.
+    feature_mean_, feature_scale_
         Properties of the factors: as in `SMFClassifier`.
     factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
         As in `SMFClassifier`.
@@ -159,6 +163,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         prediction: str = "exact",
         certify: str | None = "residual",
         unlabeled: Any = None,
+        impute: str | None = None,
         device: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
@@ -182,6 +187,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         self.prediction = prediction
         self.certify = certify
         self.unlabeled = unlabeled
+        self.impute = impute
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -281,7 +287,7 @@ class SMFRegressor(RegressorMixin, SupervisedFactorization):
         )
         if not self._counts:
             return float(r2_score(y, predicted, sample_weight=weight))
-        exposures = inputs.as_numpy(self._roles.exposures(self._new_samples(X, "score")))
+        exposures = inputs.as_numpy(self._roles.exposures(self._new_samples(X, "score", as_given=True)))
         return targets.deviance_explained(y, predicted, weight, given.of_labelled(exposures))
 
     def __sklearn_tags__(self) -> Any:

@@ -66,6 +66,8 @@ class SMFSurvival(SupervisedFactorization):
         "fast" projects the sample.
     certify : {"residual", "ascent"} or None, default="residual"
         How the lower bound on F is computed: from the residuals of the fit, improved by ascent, or not.
+    impute : {"factors"} or None, default=None
+        Missing values (NaN) of new samples: as in `SMFClassifier`.
     device, checkpoint, random_state, verbose
         Device of the fit, checkpoint file, seed of random starts, and output: as in `SMFClassifier`.
 
@@ -109,7 +111,9 @@ class SMFSurvival(SupervisedFactorization):
         ``lower_bound``, ``gap``, ``relative_gap``, ``is_global``, ``statement``.
     component_names_, column_names_, covariate_names_, covariate_levels_, covariate_columns_, n_covariates_in_
         Names of columns, and which of them are covariates: as in `SMFClassifier`.
-    explained_variance_ratio_, score_mean_, score_covariance_, feature_scale_, feature_importances_
+    explained_variance_ratio_, score_mean_, score_covariance_, feature_importances_
+        Properties of the factors: as in `SMFClassifier`.
+    feature_mean_, feature_scale_
         Properties of the factors: as in `SMFClassifier`.
     factor_turn_, factor_contribution_, history_, n_iter_, violation_, n_features_in_, feature_names_in_
         As in `SMFClassifier`.
@@ -169,6 +173,7 @@ class SMFSurvival(SupervisedFactorization):
         tol: float = 1e-8,
         prediction: str = "exact",
         certify: str | None = "residual",
+        impute: str | None = None,
         device: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
@@ -189,6 +194,7 @@ class SMFSurvival(SupervisedFactorization):
         self.tol = tol
         self.prediction = prediction
         self.certify = certify
+        self.impute = impute
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -221,13 +227,12 @@ class SMFSurvival(SupervisedFactorization):
         return self._fit(X, y, covariates, sample_weight)
 
     def _checked_y(self, y: Any, X: Any) -> CheckedY:
-        return check_survival(y, X, type(self).__name__, getattr(self, "_coded_as_r", False))
+        """Read y as that of the fit: with its column of events, and its coding of them."""
+        coded_as_r, column = getattr(self, "_coded_as_r", False), getattr(self, "_event_column", None)
+        return check_survival(y, X, type(self).__name__, coded_as_r, column)
 
     def _targets(self, y: Any, X: Array, weight: Any, kept: Any) -> tuple[Any, Loss, Any]:
-        self._coded_as_r = False
-        given = self._checked_y(y, X).among(kept).of_some()
-        # New samples use the same coding; in a few of them only one of the codes may occur.
-        self._coded_as_r = given.coded_as_r
+        given = check_survival(y, X, type(self).__name__).among(kept).of_some()
         if weight is None:
             counted = np.ones(len(given.values))
         else:
@@ -236,6 +241,8 @@ class SMFSurvival(SupervisedFactorization):
             counted = counted * given.known
         check_tells_something(given, counted)
         event, time = given.values[:, :2].T
+        # New samples are read in the same way; in a few of them only one of the codes may occur.
+        self._coded_as_r, self._event_column = given.coded_as_r, given.event_column
         self.n_labeled_ = len(given.labelled)
         self.n_events_ = int(given.labelled[:, 0].sum())
         names, strata = given.strata, strata_of(given.values)

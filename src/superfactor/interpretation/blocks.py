@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
+from superfactor.estimators import inputs
 from superfactor.estimators.fitted.scores import whitening
-from superfactor.estimators.inputs import as_numpy
 from superfactor.interpretation.models import FittedModel, fitted_model
 from superfactor.interpretation.view import FactorView, factor_view
 from superfactor.preprocessing import BlockScaler
@@ -31,7 +31,13 @@ REST = "(no block)"
 
 
 def block_shares(
-    model: Any, X: Any, blocks: Any = None, *, rotation: str | None = None, positive: Any = None
+    model: Any,
+    X: Any,
+    blocks: Any = None,
+    *,
+    sample_weight: Any = None,
+    rotation: str | None = None,
+    positive: Any = None,
 ) -> DataFrame:
     """Return one row per block and factor: the block's share of the factor and of the prediction.
 
@@ -45,6 +51,8 @@ def block_shares(
         Names, positions, masks or slices of the columns that the SMF estimator receives. These are the
         columns of X unless a step of the pipeline drops some. By default the blocks of the `BlockScaler` in
         the model's pipeline.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of these samples. A weight of 2 is a sample that appears twice.
     rotation : None, "predictive", "variance" or "varimax", default=None
         As in `factor_view`.
     positive : class label, optional
@@ -98,19 +106,25 @@ def block_shares(
     """
     fitted = fitted_model(model)
     view = factor_view(model, rotation=rotation, positive=positive)
-    return shares_of_blocks(fitted, view, fitted.preprocess(X), blocks)
+    return shares_of_blocks(fitted, view, fitted.preprocess(X), blocks, sample_weight)
 
 
-def shares_of_blocks(fitted: FittedModel, view: FactorView, seen: Any, blocks: Any) -> DataFrame:
+def shares_of_blocks(
+    fitted: FittedModel, view: FactorView, seen: Any, blocks: Any, sample_weight: Any = None
+) -> DataFrame:
     """Return the table of `block_shares`; `seen` is X after preprocessing."""
     with needed_for("tables of blocks", "pandas"):
         import pandas as pd
 
     estimator = fitted.estimator
     positions = _factorized(fitted, blocks)
-    X = as_numpy(estimator.split_columns(seen)[0])
+    X = inputs.as_numpy(estimator.split_columns(seen)[0])
+    weight = inputs.check_weights(sample_weight, X)
+    if weight is None:
+        weight = np.ones(X.shape[0])
+    X, weight = inputs.take(X, np.flatnonzero(weight), axis=0), weight[weight > 0]
     rows = []
-    for name, part in _Parts(view, X).of(positions).items():
+    for name, part in _Parts(view, X, weight / weight.sum()).of(positions).items():
         numbered = zip(["all", *range(1, len(view.weights) + 1)], part, strict=True)
         rows += [(name, factor, len(positions[name]), *values) for factor, values in numbered]
     columns = ["block", "factor", "features", "share_of_factor", "variance_explained"]
@@ -160,29 +174,30 @@ def _factorized(fitted: FittedModel, blocks: Any) -> dict[str, Any]:
 
 
 class _Parts:
-    """Divides the factors of a view by blocks of X (n, p)."""
+    """Divides the factors of a view by blocks of X (n, p); weights (n,) add up to 1."""
 
-    def __init__(self, view: FactorView, X: Any):
-        self.X, self.weights = X, view.weights.T  # (p, r)
+    def __init__(self, view: FactorView, X: Any, weight: Any):
+        self.X, self.weights, self.weight = X, view.weights.T, weight  # (p, r)
         self.coef_gram = view.coef.T @ view.coef  # (r, r)
-        self.scores = _centred(X @ self.weights)
-        self.patterns = np.asarray(X.T @ self.scores) / X.shape[0]  # (p, r)
+        self.scores = self._centred(X @ self.weights)
+        weighted = weight[:, None] * self.scores
+        self.patterns = np.asarray(X.T @ weighted)  # (p, r)
         # Scores of new samples, and of non-negative parts, are correlated.
-        C = self.scores.T @ self.scores / X.shape[0]
+        C = self.scores.T @ weighted
         self.whitening, self.variance = whitening(C), np.diag(C)
 
     def of(self, positions: dict[str, Any]) -> dict[str, Any]:
         """Return for each block the rows (1 + r, 4) of the table: all factors together, then each."""
-        scores, n = self.scores, self.X.shape[0]
-        variance = moments_of(self.X, self.weights[:, :0])[1].feature_scale ** 2
-        predicted = float(np.sum((scores.T @ scores) * self.coef_gram)) / n
+        scores, weight = self.scores, self.weight[:, None]
+        variance = moments_of(self.X, self.weights[:, :0], self.weight)[1].feature_scale ** 2
+        predicted = float(np.sum((scores.T @ (weight * scores)) * self.coef_gram))
         total = self._squares(slice(None))
         found = {}
         for name, columns in positions.items():
-            own = _centred(self.X[:, columns] @ self.weights[columns])
+            own = self._centred(self.X[:, columns] @ self.weights[columns])
             explained = self._squares(columns)
             together, alone = (
-                (part.T @ other) * self.coef_gram / n for part, other in ((own, scores), (own, own))
+                (part.T @ (weight * other)) * self.coef_gram for part, other in ((own, scores), (own, own))
             )
             found[name] = np.stack(
                 [
@@ -195,16 +210,15 @@ class _Parts:
             )
         return found
 
+    def _centred(self, codes: Any) -> Any:
+        codes = np.asarray(codes, dtype=np.float64)
+        return codes - self.weight @ codes
+
     def _squares(self, columns: Any) -> Any:
         """Return the variance of these features that all scores together, and each, explain: (1 + r,)."""
         P = self.patterns[columns]
         each = np.sum(P**2, axis=0) / np.where(self.variance > 0, self.variance, 1.0)
         return np.array([np.sum((P @ self.whitening) ** 2), *each])
-
-
-def _centred(codes: Any) -> Any:
-    codes = np.asarray(codes, dtype=np.float64)
-    return codes - codes.mean(axis=0)
 
 
 def _ratio(part: Any, whole: Any) -> Any:

@@ -26,7 +26,14 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import labelled
 from superfactor.estimators.parameters import shown
 from superfactor.interpretation.covariate_units import covariate_units
-from superfactor.interpretation.models import FittedModel, fitted_model, model_data, numbers
+from superfactor.interpretation.models import (
+    FittedModel,
+    against_first,
+    covariate_ridge,
+    fitted_model,
+    model_data,
+    numbers,
+)
 from superfactor.interpretation.recalibrated import dispersion, inverse_of, recalibrated
 from superfactor.interpretation.refits.held_out import HeldOut, held_out_scores
 from superfactor.losses import Loss
@@ -244,7 +251,7 @@ class _Training:
     targets : (n, κ), one-hot without class 0, real, or events
     loss : the loss of the fit, for these samples
     weight, class_weight : (n,); rates are weighted by exposure
-    size : the sum of the sample weights
+    sample_weight : (n,), without exposures
     kept : mask of these samples among all given ones, bool
     informative : the number of informative samples: for survival times those with an event
     """
@@ -255,15 +262,15 @@ class _Training:
     loss: Loss
     weight: Any
     class_weight: Any
-    size: float
+    sample_weight: Any
     kept: Any
     informative: int
 
     @property
     def spread(self) -> Any:
         """Standard deviations (q,) of the covariates in units of the estimator; exactly 0 for constants."""
-        mean = np.average(self.covariates, axis=0, weights=self.weight)
-        spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.weight))
+        mean = np.average(self.covariates, axis=0, weights=self.sample_weight)
+        spread = np.sqrt(np.average((self.covariates - mean) ** 2, axis=0, weights=self.sample_weight))
         return np.where(np.ptp(self.covariates, axis=0) > 0, spread, 0.0)
 
 
@@ -301,12 +308,13 @@ def _training_data(fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_
     weight, y = weight[kept], y[kept]
     targets, loss = fitted.outcome.loss_of(estimator, y, weight)
     factor = fitted.outcome.class_weights(estimator, y, weight)
-    size = float(np.sum(weight))
+    samples = weight
     if exposures is not None:
         targets, weight = targets / exposures[kept], weight * exposures[kept, 0]
     beside = np.empty((len(codes), 0)) if beside is None else numbers(beside)
     informative = int(np.count_nonzero(fitted.outcome.informative(y)))
-    return _Training(codes[kept], beside[kept], targets, loss, weight, factor, size, kept, informative)
+    weights = weight, factor, samples
+    return _Training(codes[kept], beside[kept], targets, loss, *weights, kept, informative)
 
 
 def _has_many_features(fitted: FittedModel, data: _Training) -> bool:
@@ -335,23 +343,17 @@ def _out_of_fold_estimates(
             f"samples held out; {required} is required, and all {int(data.kept.sum())} samples with a label"
         )
     signal = signal[data.kept].T
-    signal = _against_first(estimator, signal).T
+    signal = against_first(estimator, signal).T
     found = recalibrated(
         *(data.loss, data.targets, data.covariates, signal),
         weight=data.weight,
-        ridge=_covariate_ridge(estimator),
+        ridge=covariate_ridge(estimator),
         intercept=bool(estimator.fit_intercept) and not data.loss.ignores_constants,
         least_dispersion=outcome.least_dispersion,
-        size=data.size,
+        sample_weight=data.sample_weight,
     )
     quantile = ndtri(probability) if found.free is None else stdtrit(found.free, probability)
     return found.coef, found.error, float(quantile)
-
-
-def _against_first(estimator: Any, signal: Any) -> Any:
-    """Return the activations (κ, n) of outputs (outputs, n): with several classes relative to the first."""
-    kept = numbers(estimator._by_activation(signal))
-    return kept - signal[:1] if len(kept) < len(signal) else kept
 
 
 def _check_order(codes: Any, kept: Any) -> None:
@@ -407,7 +409,7 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
     if least is None:  # the loss is a negative log-likelihood: the dispersion is 1
         return np.sqrt(variance[:, r : r + q]), float(ndtri(probability))
     parameters = np.sum(inverse * (H - ridge)) / kappa  # the effective number
-    free = max(data.size - float(parameters), 1.0)
+    free = max(float(np.sum(data.sample_weight)) - float(parameters), 1.0)
     phi = dispersion(data.loss, activations, data.targets, data.weight, free)
     variance = np.maximum(phi, least)[:, None] * variance
     return np.sqrt(variance[:, r : r + q]), float(stdtrit(free, probability))
@@ -416,19 +418,13 @@ def _errors(fitted: FittedModel, data: _Training, probability: float) -> tuple[A
 def _ridge(estimator: Any, size: int) -> Any:
     """Return the curvature (d, d) of λ‖Wβ‖² + Σ_j ρ_j γ_j² for one output; the intercept has no ridge."""
     W = numbers(estimator.components_)
-    lam, rho = float(getattr(estimator, "lam_", estimator.lam)), _covariate_ridge(estimator)
+    lam, rho = float(getattr(estimator, "lam_", estimator.lam)), covariate_ridge(estimator)
     r, q = len(W), estimator.covariate_coef_.shape[1]
     P = np.zeros((size, size))
     P[:r, :r] = 2 * lam * (W @ W.T)
     covariates = np.arange(r, r + q)
     P[covariates, covariates] = 2 * rho
     return P
-
-
-def _covariate_ridge(estimator: Any) -> Any:
-    """Return ρ of the covariates (q,), or one number for all of them."""
-    lam = float(getattr(estimator, "lam_", estimator.lam))
-    return np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
 
 
 def _activation(estimator: Any, name: str) -> Any:

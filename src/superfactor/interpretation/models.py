@@ -181,3 +181,15 @@ def refittable(estimator: Any, **params: Any) -> Any:
 def numbers(values: Any) -> Any:
     """Return an array of any library in NumPy's float64."""
     return np.asarray(to_numpy(values), dtype=np.float64)
+
+
+def covariate_ridge(estimator: Any) -> Any:
+    """Return ρ of the covariates (q,), or one number for all of them."""
+    lam = float(getattr(estimator, "lam_", estimator.lam))
+    return np.asarray(getattr(estimator, "lam_covariates_", lam), dtype=np.float64)
+
+
+def against_first(estimator: Any, signal: Any) -> Any:
+    """Return the activations (κ, n) of outputs (outputs, n): with several classes relative to the first."""
+    kept = numbers(estimator._by_activation(signal))
+    return kept - signal[:1] if len(kept) < len(signal) else kept

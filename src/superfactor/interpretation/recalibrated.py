@@ -53,7 +53,7 @@ def recalibrated(
     ridge: Any,
     intercept: bool,
     least_dispersion: float | None = None,
-    size: float | None = None,
+    sample_weight: Any = None,
 ) -> Recalibrated:
     """Return the coefficients of covariates (n, q), adjusted for an out-of-fold signal (n, κ).
 
@@ -64,12 +64,14 @@ def recalibrated(
     ridge : ρ (q,), of the covariates
     intercept : whether to add an intercept
     least_dispersion : the attribute of the `Outcome`
-    size : the number of samples; by default the sum of the weights
+    sample_weight : (n,), without the exposures that rates are weighted by; by default `weight`
     """
     (n, q), kappa = covariates.shape, targets.shape[1]
     D = np.hstack([covariates, signal, *[np.ones((n, 1))] * intercept])
     ours = _restriction(q, kappa, intercept)
-    spread = np.average((signal - np.average(signal, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
+    own_weight = weight if sample_weight is None else sample_weight
+    center = np.average(signal, axis=0, weights=own_weight)
+    spread = np.average((signal - center) ** 2, axis=0, weights=own_weight)
     own = np.where(spread > 0, _RIDGE * spread, 1.0)  # a constant signal gets the slope 0
     penalty = np.zeros((kappa, q + 1 + intercept))
     penalty[:, :q], penalty[:, q] = 2 * ridge, 2 * own
@@ -111,8 +113,7 @@ def recalibrated(
     variance = np.diag(inverse).reshape(kappa, -1)[:, :q]
     free = None
     if least_dispersion is not None:
-        size = float(np.sum(weight)) if size is None else size
-        free = max(size - float(np.sum(inverse * curvature)) / kappa, 1.0)
+        free = max(float(np.sum(own_weight)) - float(np.sum(inverse * curvature)) / kappa, 1.0)
         phi = dispersion(loss, activations(theta), targets, weight, free)
         variance = np.maximum(phi, least_dispersion)[:, None] * variance
     found = theta.reshape(kappa, -1)

@@ -31,6 +31,8 @@ Split = tuple[Any, Any]
 
 #: Name of the baseline that uses the covariates without the features.
 COVARIATES = "covariates alone"
+#: Folds of a cross-validation, unless there are few samples.
+FEWEST_SPLITS = 5
 #: Fewest observations for a claim; with fewer, a single observation can change the conclusion.
 FEWEST = 10
 
@@ -125,6 +127,14 @@ class Outcome(Reading):
     @abstractmethod
     def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         """Check a user's y, which must be as long as X; `name` is the caller's name in messages."""
+
+    def read_as(self, model: Any, y: Any, X: Any, name: str) -> CheckedY:
+        """Check y of new samples, which is read as that of the fit of this model."""
+        return self.read(y, X, name, getattr(model, "unlabeled", None))
+
+    def as_given(self, values: Any) -> Any:
+        """Return values of a CheckedY in a form that every fitted model reads in the same way."""
+        return values
 
     @abstractmethod
     def coded(self, given: CheckedY) -> tuple[Any, Any]:
@@ -255,6 +265,14 @@ class Outcome(Reading):
     def stratum(self, target: Target, k: int) -> str:
         """Return the name of stratum k in messages."""
 
+    def n_splits(self, n: int) -> int:
+        """Return how many outer folds n samples get.
+
+        More folds make the estimate less pessimistic, because each model sees more of the samples. Metrics
+        that compare samples within a fold require enough samples there.
+        """
+        return FEWEST_SPLITS
+
     def check_fold(self, truth: Any) -> None:
         """Raise a ValueError if nothing can be learned from the training part of an outer fold."""
 
@@ -331,6 +349,10 @@ class Outcome(Reading):
         """
         return {}
 
+    def sample_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        """Return 95 % intervals in closed form for samples that no model was fitted to."""
+        return self.least_intervals(truth, rows)
+
     def calibrations(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
         """Return calibration measures: name → (value, standard error)."""
         return {}
@@ -347,11 +369,14 @@ class Outcome(Reading):
         """
         if groups is None:
             return Units(truth, rows, "samples")
-        members = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-        if any(len(np.unique(truth[m], axis=0)) > 1 for m in members):
+        _, first, number, sizes = np.unique(
+            groups, return_index=True, return_inverse=True, return_counts=True
+        )
+        if not np.array_equal(truth, truth[first][number]):
             return Units(truth, rows, "samples")
-        first = np.array([m[0] for m in members])
-        return Units(truth[first], np.array([rows[m].mean(axis=0) for m in members]), "groups")
+        means = np.zeros((len(first), *np.shape(rows)[1:]))
+        np.add.at(means, number, rows)
+        return Units(truth[first], means / sizes[:, None], "groups")
 
     @abstractmethod
     def chance(self, metric: str, truth: Any, rows: Any) -> float:

@@ -12,18 +12,18 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from superfactor._words import counted, listed
 from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import CheckedY
 from superfactor.losses import Loss, resolve_link
-from superfactor.outcomes.base import FEWEST, Outcome, Steps, Target
+from superfactor.outcomes.base import FEWEST, FEWEST_SPLITS, Outcome, Steps, Target
 from superfactor.outcomes.metrics import absent_classes, probabilities
 from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.metrics.probabilities import SMALLEST, UNEQUAL
-from superfactor.outcomes.metrics.proportions import balanced_interval, wilson
+from superfactor.outcomes.metrics.proportions import area_interval, balanced_interval, wilson
 from superfactor.outcomes.pages import ClassPage
 from superfactor.outcomes.reading import (
     ShownClasses,
@@ -35,7 +35,7 @@ from superfactor.outcomes.reading import (
     of_leading,
     one_column,
 )
-from superfactor.outcomes.ridge import OFF, ridge_probabilities
+from superfactor.outcomes.ridge import OFF, ridge_probabilities, tuned
 
 # Largest Hessian for Newton's method; larger problems use scikit-learn, one setting after another.
 LARGEST_HESSIAN = 300
@@ -139,6 +139,11 @@ class Classes(Outcome):
         return clone(search).set_params(class_weight=weights)
 
     def choose_by(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weights = getattr(model, "class_weight", None)
+        left_out = [c for c, w in weights.items() if w == 0] if isinstance(weights, dict) else []
+        if left_out:  # their probability is 0 by choice, so their likelihood shows nothing
+            weight = np.ones(len(y)) if sample_weight is None else sample_weight
+            sample_weight = np.where(np.isin(y, left_out), 0.0, weight)
         return absent_classes.log_likelihood(model, X, y, sample_weight)
 
     def measure(self, y: Any, predicted: Any, sample_weight: Any = None) -> float:
@@ -157,6 +162,10 @@ class Classes(Outcome):
 
     def stratum(self, target: Target, k: int) -> str:
         return f"class {shown(target.names[k])}"
+
+    def n_splits(self, n: int) -> int:
+        """Measured with 50 samples and 1,000 features: 40 of them lose 3 points of accuracy, 48 lose 1."""
+        return 20 if n <= 60 else 10 if n < 100 else FEWEST_SPLITS
 
     def check_fold(self, truth: Any) -> None:
         if len(np.unique(truth)) < 2:
@@ -200,6 +209,14 @@ class Classes(Outcome):
             "balanced_accuracy": balanced_interval(confusion),
         }
 
+    def sample_intervals(self, truth: Any, rows: Any) -> dict[str, tuple[float, float]]:
+        found = self.least_intervals(truth, rows)
+        if rows.shape[1] == 2 and not self.one_sort(truth):
+            yes = int(truth.sum())
+            area = probabilities.roc_auc(truth, rows)
+            found["roc_auc"] = area_interval(area, yes, len(truth) - yes)
+        return found
+
     def confusion(self, truth: Any, rows: Any) -> Any:
         """Return the confusion matrix (c, c): rows are true classes, columns predicted ones."""
         found = np.zeros((rows.shape[1],) * 2, dtype=int)
@@ -210,7 +227,9 @@ class Classes(Outcome):
         if rows.shape[1] != 2:
             return {}
         fit = probabilities.calibration(truth == 1, rows[:, 1])
-        return {f"calibration_{name}": (fit[name], fit[f"{name}_error"]) for name in ("slope", "intercept")}
+        found = {f"calibration_{name}": (fit[name], fit[f"{name}_error"]) for name in ("slope", "intercept")}
+        found["calibration_in_the_large"] = probabilities.calibration_in_the_large(truth == 1, rows[:, 1])
+        return found
 
     def decided(self, rows: Any) -> Any:
         return rows.argmax(axis=1)
@@ -367,7 +386,9 @@ class Classes(Outcome):
         table = np.array(areas)
         return of_leading(effect, table, table, classes)  # the largest area is at least ½
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         classes = estimator.classes_
         numbers = _numbers(classes, values)
         absent = np.setdiff1d(np.arange(len(classes)), numbers)
@@ -375,7 +396,7 @@ class Classes(Outcome):
             raise ValueError(
                 f"y: no sample of class {shown(classes[absent[0]])}; samples of every class are required"
             )
-        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes)))
+        found = by_columns(X, partial(against_rest, codes=numbers, count=len(classes), weight=weight))
         names = [str(label) for label in classes]
         kept = [names.index(name) for name in outputs]
         return {name: array[kept] for name, array in found.items()}
@@ -383,14 +404,22 @@ class Classes(Outcome):
     def effect_kind(self, estimator: Any) -> str:
         return "odds ratio" if estimator.link == "logistic" else "coefficient"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
         rarest = int(np.unique(values, return_counts=True)[1].min())
-        model = LogisticRegression(max_iter=1000)
-        if rarest < 2:
-            return model.fit(Z, values).coef_.T
-        folds = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
-        search = GridSearchCV(model, {"C": strengths}, scoring="neg_log_loss", cv=folds)
-        return search.fit(Z, values).best_estimator_.coef_.T
+        folds: list[Any] = []
+        if rarest >= 2:
+            splitter = StratifiedKFold(min(_FOLDS, rarest), shuffle=True, random_state=0)
+            folds = list(splitter.split(np.zeros(len(values)), values))
+
+        def fit(strength: float, rows: Any) -> Any:
+            return LogisticRegression(C=strength, max_iter=1000).fit(Z[rows], values[rows], weight[rows])
+
+        def loss(model: Any, rows: Any) -> float:
+            chosen = np.searchsorted(model.classes_, values[rows])
+            true = model.predict_proba(Z[rows])[np.arange(len(rows)), chosen]
+            return -float(weight[rows] @ np.log(np.maximum(true, SMALLEST)))
+
+        return tuned(strengths, folds, fit, loss).coef_.T
 
 
 def _numbers(classes: Any, labels: Any) -> Any:

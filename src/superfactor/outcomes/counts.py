@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import PoissonRegressor
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
 from superfactor._words import counted
@@ -27,7 +28,10 @@ from superfactor.outcomes.metrics.metric import Metric
 from superfactor.outcomes.numbers import Numbers, shuffled_as_well
 from superfactor.outcomes.pages import CountPage
 from superfactor.outcomes.reading import Statistics, by_columns, with_numbers
-from superfactor.outcomes.ridge import ridge_activations
+from superfactor.outcomes.ridge import ridge_activations, tuned
+
+# Folds that tune a ridge regression.
+_FOLDS = 5
 
 
 def _columns(truth: Any) -> Any:
@@ -40,10 +44,10 @@ def _exposures(truth: Any) -> Any:
     return truth[:, :1, 1] if truth.ndim == 3 else np.ones((len(truth), 1))
 
 
-def _compared(truth: Any) -> Any:
+def _compared(truth: Any, weight: Any = None) -> Any:
     """Return what is correlated with features (n, κ): log(1 + count), or residuals given exposures."""
     if truth.ndim == 3:
-        return beyond_exposure(_columns(truth), _exposures(truth))
+        return beyond_exposure(_columns(truth), _exposures(truth), weight)
     return np.log1p(_columns(truth))
 
 
@@ -214,15 +218,31 @@ class Counts(Numbers):
         return self.alone_name if values.ndim < 3 else self.beyond_name
 
     def alone(self, view: Any, values: Any, scores: Any, weight: Any) -> tuple[Any, tuple[str, ...]]:
-        return super().alone(view, _compared(values), scores, weight)
+        return super().alone(view, _compared(values, weight), scores, weight)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         """Return correlations with log(1 + count), or with residuals of the counts given exposures."""
-        return by_columns(X, partial(with_numbers, Y=_compared(values)))
+        return by_columns(X, partial(with_numbers, Y=_compared(values, weight), weight=weight))
 
     def effect_kind(self, estimator: Any) -> str:
         return "rate ratio"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, _compared(values)).coef_).T
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        """Fit rates, weighted by exposure; column by column."""
+        exposures = _exposures(values)
+        rates, own = _columns(values) / exposures, weight * exposures[:, 0]
+        folds = list(KFold(min(_FOLDS, len(values)), shuffle=True, random_state=0).split(values))
+
+        def direction(rate: Any) -> Any:
+            def fit(strength: float, rows: Any) -> Any:
+                alpha = 1 / (strength * weight[rows].sum())
+                return PoissonRegressor(alpha=alpha, max_iter=1000).fit(Z[rows], rate[rows], own[rows])
+
+            def loss(model: Any, rows: Any) -> float:
+                return float(own[rows] @ half_deviances(rate[rows], model.predict(Z[rows])))
+
+            return tuned(strengths, folds, fit, loss).coef_
+
+        return np.column_stack([direction(rate) for rate in rates.T])

@@ -16,7 +16,7 @@ from superfactor.estimators import SMFClassifier, targets
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets import CheckedY
 from superfactor.losses import FlagsLoss, Loss
-from superfactor.outcomes.base import FEWEST, Outcome, Split, Steps, Target, Units
+from superfactor.outcomes.base import FEWEST, FEWEST_SPLITS, Outcome, Split, Steps, Target, Units
 from superfactor.outcomes.classes import Classes
 from superfactor.outcomes.flag_folds import even_folds, rarest_answers
 from superfactor.outcomes.metrics.metric import Metric
@@ -178,6 +178,9 @@ class Flags(Outcome):
     def stratum(self, target: Target, k: int) -> str:
         return f"value {k % 2} of label {shown(target.names[k // 2])}"
 
+    def n_splits(self, n: int) -> int:
+        return 10 if n < 100 else FEWEST_SPLITS
+
     def splits(self, truth: Any, groups: Any, n_splits: int, seed: int) -> list[Split]:
         for attempt in range(_ATTEMPTS):
             found = even_folds(truth, groups, n_splits, np.random.default_rng([seed, attempt]))
@@ -329,23 +332,27 @@ class Flags(Outcome):
         table = np.array(areas)
         return of_leading(np.abs(view.coef), table, np.abs(table - 0.5), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         parts = []
         for column in values.T:
             known = np.flatnonzero(~np.isnan(column))
+            own = None if weight is None else weight[known]
             codes = column[known].astype(int)
-            found = by_columns(X[known], partial(against_rest, codes=codes, count=2))
+            found = by_columns(X[known], partial(against_rest, codes=codes, count=2, weight=own))
             parts.append({name: array[1] for name, array in found.items()})
         return {name: np.array([part[name] for part in parts]) for name in parts[0]}
 
     def effect_kind(self, estimator: Any) -> str:
         return "odds ratio"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
         found = []
         for column in values.T:
-            known = ~np.isnan(column)
-            found.append(_CLASSES.ridge_directions(Z[known], column[known].astype(int), strengths))
+            known = np.flatnonzero(~np.isnan(column))
+            own = column[known].astype(int)
+            found.append(_CLASSES.ridge_directions(Z[known], own, strengths, weight[known]))
         return np.hstack(found)
 
 

@@ -45,12 +45,22 @@ class Mixed(Numbers):
         table = np.array(rows)
         return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         found = []
         for v in values.T:
             known = np.flatnonzero(~np.isnan(v))
-            found.append(by_columns(X[known], partial(with_numbers, Y=v[known, None])))
+            own = None if weight is None else weight[known]
+            found.append(by_columns(X[known], partial(with_numbers, Y=v[known, None], weight=own)))
         return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
 
     def effect_kind(self, estimator: Any) -> str:
         return "coefficient"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        found = []
+        for column in values.T:
+            known = np.flatnonzero(~np.isnan(column))
+            found.append(super().ridge_directions(Z[known], column[known], strengths, weight[known]))
+        return np.hstack(found)

@@ -156,15 +156,17 @@ class Numbers(Outcome):
         table = np.array([[correlation(v, t, weight) for t in scores.T] for v in _columns(values).T])
         return of_leading(np.abs(view.coef), table, np.abs(table), view.outputs)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        return by_columns(X, partial(with_numbers, Y=_columns(values)))
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
+        return by_columns(X, partial(with_numbers, Y=_columns(values), weight=weight))
 
     def effect_kind(self, estimator: Any) -> str:
         return "slope"
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        alphas = [len(values) / strength for strength in strengths]
-        return np.atleast_2d(RidgeCV(alphas).fit(Z, values).coef_).T
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        alphas = [weight.sum() / strength for strength in strengths]
+        return np.atleast_2d(RidgeCV(alphas).fit(Z, values, weight).coef_).T
 
 
 def shuffled_as_well(y: Any, rows: Any) -> float:

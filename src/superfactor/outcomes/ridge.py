@@ -13,7 +13,7 @@ a scikit-learn call is larger than the computation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -196,3 +196,19 @@ def _minimized(loss: Loss, Y: Any, A: Any, penalty: Any, weight: Any, W: Any) ->
         if promised <= _TOLERANCE * max(abs(now), 1e-8):
             break
     return W
+
+
+def tuned(
+    strengths: Sequence[float],
+    folds: Sequence[tuple[Any, Any]],
+    fit: Callable[[float, Any], Any],
+    loss: Callable[[Any, Any], float],
+) -> Any:
+    """Return ``fit(strength, slice(None))`` for the strength with the least loss on the test parts of folds.
+
+    `fit` returns a regression on the samples at some positions, `loss` is that of a regression on others.
+    """
+    if len(folds) == 0:
+        return fit(1.0, slice(None))
+    found = [sum(loss(fit(strength, train), test) for train, test in folds) for strength in strengths]
+    return fit(strengths[int(np.argmin(found))], slice(None))

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import norm
+from sklearn.decomposition import TruncatedSVD
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from superfactor._words import counted
@@ -27,8 +29,10 @@ from superfactor.outcomes.metrics.survival_metrics import (
 )
 from superfactor.outcomes.pages import TimePage
 from superfactor.outcomes.reading import ShownSamples, Statistics, by_columns, with_times
-from superfactor.outcomes.ridge import ridge_activations
+from superfactor.outcomes.ridge import ridge_activations, tuned
 
+# Folds that tune a ridge regression, and the most directions that it uses.
+_FOLDS, _DIRECTIONS = 5, 300
 # Largest log hazard; its exponential is still a finite number.
 _LARGEST = 700.0
 
@@ -153,6 +157,20 @@ class Times(Outcome):
 
     def read(self, y: Any, X: Any, name: str, unlabeled: Any = None) -> CheckedY:
         return check_survival(y, X, name)
+
+    def read_as(self, model: Any, y: Any, X: Any, name: str) -> CheckedY:
+        model = getattr(model, "best_estimator_", model)
+        fitted = model[-1] if isinstance(model, Pipeline) else model
+        learned = getattr(fitted, "_coded_as_r", False), getattr(fitted, "_event_column", None)
+        return check_survival(y, X, name, *learned)
+
+    def as_given(self, values: Any) -> Any:
+        """Return the columns under their names, since the order of columns can differ between models."""
+        names = ("event", "time", "stratum")[: values.shape[1]]
+        found = np.empty(len(values), dtype=[(name, float) for name in names])
+        for name, column in zip(names, values.T, strict=True):
+            found[name] = column
+        return found
 
     def coded(self, given: CheckedY) -> tuple[Any, Any]:
         return FollowUp.of(given.labelled).names, given.labelled
@@ -330,8 +348,12 @@ class Times(Outcome):
     def not_predicted(self, outputs: Sequence[str]) -> str:
         return "the risk"
 
-    def half_strata(self, values: Any) -> Any:
+    def resample_strata(self, values: Any) -> Any:
         return values[:, 0].astype(int)
+
+    def exchangeable(self, values: Any) -> Any:
+        strata = strata_of(values)
+        return super().exchangeable(values) if strata is None else strata.astype(int)
 
     def loss_of(self, estimator: Any, values: Any, weight: Any) -> tuple[Any, Loss]:
         event, time = values[:, :2].T
@@ -343,9 +365,38 @@ class Times(Outcome):
         own = [concordance(event, time, t, weight, strata_of(values)) for t in scores.T]
         return np.array(own), view.outputs * len(own)
 
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
         event, time = values[:, :2].T
-        return by_columns(X, partial(with_times, event=event, time=time))
+        given = {"event": event, "time": time, "strata": strata_of(values), "weight": weight}
+        return by_columns(X, partial(with_times, **given))
 
     def effect_kind(self, estimator: Any) -> str:
         return "hazard ratio"
+
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        """Fit Cox's model to the leading directions of Z, if there are many."""
+        axes: Any = np.eye(Z.shape[1])
+        if sp.issparse(Z) or Z.shape[1] > _DIRECTIONS:
+            k = min(_DIRECTIONS, *(side - 1 for side in Z.shape))
+            axes = TruncatedSVD(k, random_state=0).fit(Z).components_.T
+        A, (event, time), strata = np.asarray(Z @ axes), values[:, :2].T, strata_of(values)
+        count = min(_FOLDS, *np.bincount(event.astype(int), minlength=2))
+        splitter = StratifiedKFold(count, shuffle=True, random_state=0) if count > 1 else KFold(2)
+        folds = list(splitter.split(A, event)) if event.sum() > 1 else []
+
+        def loss_at(rows: Any) -> Loss:
+            own = None if strata is None else strata[rows]
+            return CoxPartialLikelihood(time[rows], event[rows], weight[rows], strata=own)
+
+        def fit(strength: float, rows: Any) -> Any:
+            penalty, unit = np.full((1, A.shape[1]), 1 / strength), np.eye(A.shape[1])
+            return ridge_activations(loss_at(rows), event[rows, None], A[rows], unit, penalty, weight[rows])[
+                0
+            ]
+
+        def loss(coef: Any, rows: Any) -> float:
+            return float(weight[rows] @ loss_at(rows).value(A[rows] @ coef, event[rows, None]))
+
+        return axes @ tuned(self.strengths, folds, fit, loss)

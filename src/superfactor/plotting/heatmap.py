@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SATURATED = 2.5  # standard deviations
+MOST_ORDERED = 300  # optimal ordering of leaves takes cubic time
 HEAT = 4.6  # width of the image in inches
 CHOSEN = (
     "The features were selected with the labels of the training samples: "
@@ -262,16 +263,25 @@ def _standardised(values: Any) -> Any:
     return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
 
+def clustered(points: Any) -> Any:
+    """Return Ward's tree of points (k, m), k ≥ 2, as SciPy's linkage; its leaves order a heat map.
+
+    Up to `MOST_ORDERED` points, neighbours are as similar as the tree allows.
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    return linkage(points, "ward", optimal_ordering=len(points) <= MOST_ORDERED)
+
+
 def _draw_tree(ax: Axes, rows: Any, *, sideways: bool) -> list[int]:
     """Draw Ward's tree of the rows (k, m) at the left or on top, and return their order."""
-    from scipy.cluster.hierarchy import dendrogram, linkage
+    from scipy.cluster.hierarchy import dendrogram
 
     ax.set_axis_off()
     k = len(rows)
     if k < 2:
         return list(range(k))
-    links = linkage(rows, "ward", optimal_ordering=k <= 300)
-    tree = dendrogram(links, no_plot=True)
+    tree = dendrogram(clustered(rows), no_plot=True)
     for across, along in zip(tree["icoord"], tree["dcoord"], strict=True):
         places = (np.array(across) - 5) / 10  # leaves at 0, 1, …
         x, y = (-np.array(along), places) if sideways else (places, np.array(along))

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.stats import f
 
 from superfactor._deprecated import renamed_attributes, renamed_parameters
 from superfactor.interpretation import FactorView, HeldOut, factor_view
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 FEWEST = 5  # smallest class with an ellipse
-QUANTILE = 5.991464547107979  # of χ² with two degrees of freedom, 95 %
+LEVEL = 0.95  # share of a normal distribution inside an ellipse
 
 
 @renamed_attributes(codes="scores")
@@ -324,12 +325,21 @@ def _handle(name: str) -> Any:
     return Line2D([], [], linestyle="none", markersize=5, **look)
 
 
+def ellipse_radius(n: int) -> float:
+    """Return the radius of the ellipse of n ≥ 3 points in two factors, in standard deviations.
+
+    A further sample of a normal distribution is inside with probability 95 %: the square is
+    2(n−1)(n+1)/(n(n−2))·F, with the quantile F of F(2, n−2). It is that of χ² only for large n.
+    """
+    return float(np.sqrt(2 * (n - 1) * (n + 1) / (n * (n - 2)) * f.ppf(LEVEL, 2, n - 2)))
+
+
 def _draw_ellipse(ax: Axes, points: np.ndarray, color: str) -> Any:
     """Draw the ellipse with 95 % of a normal distribution with mean and covariance of points (n, 2)."""
     from matplotlib.patches import Ellipse
 
     values, axes = np.linalg.eigh(np.cov(points.T))
-    width, height = 2 * np.sqrt(QUANTILE * np.clip(values, 0, None))
+    width, height = 2 * ellipse_radius(len(points)) * np.sqrt(np.clip(values, 0, None))
     angle = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
     patch = Ellipse(tuple(points.mean(axis=0)), width, height, angle=angle)
     patch.set(facecolor=color, edgecolor="none", alpha=0.08, zorder=0.5)

@@ -6,7 +6,7 @@ file             idea
 ``low_rank``     ``LowRankImputer``: fills missing values from factors of the observed ones
 ``completion``   the iteration of ``LowRankImputer``
 ``masking``      its number of factors: observed entries are hidden and predicted
-``missing``      ``describe_gaps``: where values are missing, in sentences
+``missing``      ``describe_missing``: where values are missing, in sentences
 ``confounders``  ``Adjuster``: subtracts what a batch explains of the features
 ``levels``       confounders as numbers: indicators of all levels
 ``blocks``       ``BlockScaler``: gives tables side by side equal weight
@@ -16,18 +16,31 @@ file             idea
 ================ ===============================================================================
 """
 
+from typing import TYPE_CHECKING, Any
+
+from superfactor._deprecated import warn_deprecated
 from superfactor.preprocessing.blocks import BlockScaler
 from superfactor.preprocessing.confounders import Adjuster
 from superfactor.preprocessing.joining import JoinedBlocks, join_blocks
 from superfactor.preprocessing.low_rank import LowRankImputer
-from superfactor.preprocessing.missing import Gaps, describe_gaps
+from superfactor.preprocessing.missing import MissingValues, describe_missing
 
 __all__ = [
     "Adjuster",
     "BlockScaler",
-    "Gaps",
     "JoinedBlocks",
     "LowRankImputer",
-    "describe_gaps",
+    "MissingValues",
+    "describe_missing",
     "join_blocks",
 ]
+
+if not TYPE_CHECKING:  # type checkers report the old names
+
+    def __getattr__(name: str) -> Any:
+        """Return `MissingValues` and `describe_missing` by their names in superfactor 1.1."""
+        new = {"Gaps": "MissingValues", "describe_gaps": "describe_missing"}.get(name)
+        if new is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warn_deprecated(f"superfactor.preprocessing.{name}", f"superfactor.preprocessing.{new}")
+        return globals()[new]

@@ -36,6 +36,10 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         sum of squares. None changes nothing. The norms are those of the training samples, without
         centering; centre or standardise X before.
 
+    keep_missing : bool, default=False
+        Missing values (NaN) of new samples stay in ``transform``, for a model that completes them; ``fit``
+        does not accept any. If False, they are an error.
+
     Attributes
     ----------
     scales_ : dict from name to float
@@ -62,9 +66,13 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [0. , 0.8]])
     """
 
-    def __init__(self, blocks: Any = None, *, scaling: str | None = "mfa"):
+    #: Of steps in model files of version 1.1.
+    keep_missing: bool = False
+
+    def __init__(self, blocks: Any = None, *, scaling: str | None = "mfa", keep_missing: bool = False):
         self.blocks = blocks
         self.scaling = scaling
+        self.keep_missing = keep_missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn one number for each block.
@@ -90,7 +98,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return X with the columns of every block multiplied by its scale; sparse if X is."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        self._refuse_missing(X, self.blocks_)
+        self._refuse_missing(X, self.blocks_, keep=self.keep_missing)
         return _times(X, self.column_scales.astype(X.dtype))
 
     def inverse_transform(self, X: Any) -> Any:
@@ -107,11 +115,11 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         }
         return validate_data(self, X if named else np.asanyarray(X), reset=reset, **options)
 
-    def _refuse_missing(self, X: Any, blocks: Mapping[str, list[int]]) -> None:
+    def _refuse_missing(self, X: Any, blocks: Mapping[str, list[int]], *, keep: bool = False) -> None:
         names = names_of(self)
         for name, positions in blocks.items():
             own = [names[j] for j in positions]
-            refuse_missing(cut(X, positions), own, f"block {name!r} must have none")
+            refuse_missing(cut(X, positions), own, None if keep else f"block {name!r} must have none")
 
     @property
     def column_scales(self) -> Any:

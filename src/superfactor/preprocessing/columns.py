@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,21 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     if X.shape[0] == 0:
         raise ValueError("X: 0 samples; at least 1 sample is required")
     return X
+
+
+@contextmanager
+def advising_reindex(estimator: Any, X: Any, *, advise: bool = True) -> Iterator[None]:
+    """Add to the error about absent columns how to add them as missing values, which are completed."""
+    try:
+        yield
+    except ValueError as error:
+        fitted = getattr(estimator, "feature_names_in_", ())
+        if not advise or not is_frame(X) or set(fitted) <= set(X.columns):
+            raise
+        raise ValueError(
+            f"{error}X.reindex(columns=model.feature_names_in_) adds absent features as missing values, "
+            "which are completed"
+        ) from error
 
 
 def column(X: Any, position: int) -> Any:
@@ -75,17 +91,19 @@ def cut(X: Any, positions: Sequence[int]) -> Any:
     return X[:, list(positions)]
 
 
-def refuse_missing(values: Any, names: Sequence[str], said: str) -> None:
+def refuse_missing(values: Any, names: Sequence[str], said: str | None) -> None:
     """Raise a ValueError that names the first of k columns with NaN, infinity or a number out of range.
 
-    `said` states which columns must not contain NaN.
+    `said` states which columns must not contain NaN; None allows it.
     """
     stored = values.data if sp.issparse(values) else values
     # The sum is finite if all numbers are, except for overflow: one pass, no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.sum(stored, dtype=np.float64))
+    if said is None:
+        finite = finite or not np.isinf(stored).any()
     for name, own in () if finite else _each(values, names):
-        if np.isnan(own).any():
+        if said is not None and np.isnan(own).any():
             raise ValueError(
                 f"X: column {name!r} contains NaN; {said}: fill it in before, as with "
                 "superfactor.preprocessing.LowRankImputer"

@@ -12,18 +12,20 @@ At the fixed point, each row satisfies, for its observed entries o,
 
     h = (V_oᵀV_o + diag(s²/(σ_k² − s²)))⁻¹ V_oᵀ(z_o − μ_o),        ẑ = μ + Vh.
 
-The same formula fills new samples.
+The same formula fills new samples: the mean of the missing entries of a normal distribution, given the
+observed ones. A model completes new samples in this way too, from its factors and the noise of each feature.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import Array
+from superfactor.preprocessing.columns import refuse_large
 
 # Entries of a block of rows that is processed at a time.
 _BLOCK = 200_000
@@ -39,6 +41,8 @@ _SMALL = 500
 _MORE, _FIRST_STEPS = 10, 5
 # A ridge that makes h unique if nothing else determines it.
 _TINY = 1e-8
+# The least noise of a feature in a model, as a share of its variance: factors fit training samples too well.
+_LEAST_NOISE = 0.01
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,21 @@ class FillingFactors:
         q, p = self.components.shape
         step = max(_NEW_BLOCK // max(p, q * q), 1)
         return (rows[first : first + step] for first in range(0, len(rows), step))
+
+    def complete(self, X: Array, columns: Array, mean: Array, scale: Array, names: Sequence[str]) -> None:
+        """Replace the missing entries of X (n, m) in the p `columns` of the factors, in place.
+
+        `mean` and `scale` (p,) standardise these columns; `names` are for messages.
+        """
+        whole = len(columns) == X.shape[1]
+        for rows in self.blocks_of(np.flatnonzero(np.isnan(X).any(axis=1))):
+            block = X[rows] if whole else X[np.ix_(rows, columns)]
+            refuse_large(block, names)
+            missing = np.isnan(block)
+            fill = self.filled((block - mean) / scale, missing).reshape(-1)
+            absent = np.flatnonzero(missing)
+            i, j = np.divmod(absent, len(columns))
+            X[rows[i], columns[j]] = mean[j] + fill[absent] * scale[j]
 
     def filled(self, rows: Array, missing: Array) -> Array:
         """Return ẑ of all entries of rows (b, p), given those that are not `missing` (b, p), bool."""
@@ -78,6 +97,25 @@ class FillingFactors:
             part = V[:, np.flatnonzero(gone if few else ~gone)]
             gram[:] = np.eye(q) - part @ part.T if few else part @ part.T
         return grams
+
+
+def factors_of_model(patterns: Array, covariance: Array, scale: Array) -> tuple[FillingFactors, Array]:
+    """Return the factors of a model for features in units of their noise, and that noise (p,).
+
+    `patterns` (r, p) are the regression of the features on codes with this covariance (r, r), and `scale`
+    (p,) are the standard deviations of the features.
+    """
+    values, U = np.linalg.eigh(_double(covariance))
+    loadings = np.sqrt(np.maximum(values, 0.0))[:, None] * (
+        U.T @ _double(patterns)
+    )  # of factors of variance 1
+    variance = _double(scale) ** 2
+    own = np.maximum(variance - np.einsum("ij,ij->j", loadings, loadings), _LEAST_NOISE * variance)
+    noise = np.sqrt(np.where(variance > 0, own, 1.0))
+    loadings /= noise
+    squares, turn = _eigen(loadings @ loadings.T, len(loadings), np.float64)
+    components = (turn / np.sqrt(squares)).T @ loadings
+    return FillingFactors(np.zeros(len(noise)), components, 1 / squares, np.empty((0, len(squares)))), noise
 
 
 @dataclass

@@ -61,6 +61,9 @@ class Adjuster(TransformerMixin, BaseEstimator):
         ``max(0, 1 − k·s²/‖ZB‖²)``, with k the rank of Z and s² the variance within batches (James and
         Stein). Useful for few samples, where least squares fits chance differences and adds noise to new
         samples.
+    keep_missing : bool, default=False
+        Missing values (NaN) of features stay in ``transform``, for a model that completes them in new
+        samples; ``fit`` does not accept any. If False, they are an error.
 
     Attributes
     ----------
@@ -113,11 +116,23 @@ class Adjuster(TransformerMixin, BaseEstimator):
     0.99
     """
 
-    def __init__(self, confounders: Any = (), *, keep: Any = (), spare_y: bool = False, shrink: bool = False):
+    #: Of steps in model files of version 1.1.
+    keep_missing: bool = False
+
+    def __init__(
+        self,
+        confounders: Any = (),
+        *,
+        keep: Any = (),
+        spare_y: bool = False,
+        shrink: bool = False,
+        keep_missing: bool = False,
+    ):
         self.confounders = confounders
         self.keep = keep
         self.spare_y = spare_y
         self.shrink = shrink
+        self.keep_missing = keep_missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn z̄ and B.
@@ -222,7 +237,7 @@ class Adjuster(TransformerMixin, BaseEstimator):
     def _handed_on(self, X: Any, *, adjust: bool) -> Any:
         check_is_fitted(self)
         X = checked_table(self, X, reset=False)
-        features = self._features(X)
+        features = self._features(X, keep_missing=self.keep_missing)
         if adjust:
             Z = self._encoded(X)
             self._warn_of_unknown(Z)
@@ -268,10 +283,11 @@ class Adjuster(TransformerMixin, BaseEstimator):
         table.columns = names
         return table
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, *, keep_missing: bool = False) -> Any:
         names = names_of(self)
         features = numbers(X, self._adjusted, "features")
-        refuse_missing(features, [names[j] for j in self._adjusted], "features to adjust must have none")
+        said = None if keep_missing else "features to adjust must have none"
+        refuse_missing(features, [names[j] for j in self._adjusted], said)
         return features
 
     def _encoded(self, X: Any) -> Any:

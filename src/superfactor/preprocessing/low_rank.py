@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from superfactor._arrays import Array
 from superfactor.preprocessing.cells import listed
-from superfactor.preprocessing.columns import names_of, refuse_large
+from superfactor.preprocessing.columns import advising_reindex, names_of, refuse_large
 from superfactor.preprocessing.completion import Completion, FillingFactors
 from superfactor.preprocessing.masking import MaskedFits
 from superfactor.spectrum.rows import column_positions
@@ -161,18 +161,9 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given, X = X, self._checked(X, reset=False)
         out = X[:, self._kept] if len(self._kept) < X.shape[1] else X.copy()
-        columns = self._places
         empty = out[:, self._empty]
         out[:, self._empty] = np.where(np.isnan(empty), 0.0, empty)
-        names = self._names_used
-        for rows in self._factors.blocks_of(np.flatnonzero(np.isnan(X).any(axis=1))):
-            block = out[rows] if len(columns) == out.shape[1] else out[np.ix_(rows, columns)]
-            refuse_large(block, names)
-            missing = np.isnan(block)
-            fill = self._factors.filled((block - self.mean_) / self.scale_, missing).reshape(-1)
-            absent = np.flatnonzero(missing)
-            i, j = np.divmod(absent, len(columns))
-            out[rows[i], columns[j]] = self.mean_[j] + fill[absent] * self.scale_[j]
+        self._factors.complete(out, self._places, self.mean_, self.scale_, self._names_used)
         return self._with_words(given, out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -192,9 +183,10 @@ class LowRankImputer(TransformerMixin, BaseEstimator):
             X = X.copy(deep=False)
             for j in words:  # they are passed through unchecked
                 X.isetitem(j, np.nan)
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
+        with advising_reindex(self, X):
+            return validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+            )
 
     def _words(self, X: Any) -> list[int]:
         """Return positions of passthrough columns of a DataFrame that contain text, such as a batch."""

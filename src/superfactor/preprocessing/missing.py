@@ -13,7 +13,7 @@ from superfactor.preprocessing.cells import listed
 
 
 @dataclass(frozen=True)
-class Gaps:
+class MissingValues:
     """The missing values (NaN) of a table (n, p).
 
     Attributes
@@ -32,8 +32,8 @@ class Gaps:
     Examples
     --------
     >>> import numpy as np
-    >>> from superfactor.preprocessing import describe_gaps
-    >>> gaps = describe_gaps(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    >>> from superfactor.preprocessing import describe_missing
+    >>> gaps = describe_missing(np.array([[1.0, np.nan], [2.0, 3.0]]))
     >>> bool(gaps), gaps.n_missing
     (True, 1)
     >>> gaps.sentences()
@@ -78,7 +78,9 @@ class Gaps:
         return said
 
 
-def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None) -> Gaps:
+def describe_missing(
+    X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any] | None = None
+) -> MissingValues:
     """Describe the missing values of a table X (n, p) of numbers, NaN where missing.
 
     Parameters
@@ -91,15 +93,15 @@ def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any]
 
     Returns
     -------
-    gaps : Gaps
+    gaps : MissingValues
         Their number and positions, and sentences about them.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from superfactor.preprocessing import describe_gaps
+    >>> from superfactor.preprocessing import describe_missing
     >>> X = pd.DataFrame({"a": [1.0, None, 3.0], "b": None, "c": [None, None, 1.0]}, index=["s", "t", "u"])
-    >>> gaps = describe_gaps(X.astype(float))
+    >>> gaps = describe_missing(X.astype(float))
     >>> gaps.share, gaps.empty_columns, gaps.rows_above(0.5)
     (0.5, ['b'], ['t'])
     """
@@ -111,7 +113,7 @@ def describe_gaps(X: Any, names: Sequence[Any] | None = None, ids: Sequence[Any]
     shares = by_row / max(int(keep.sum()), 1)
     empty = [name for name, kept in zip(columns, keep, strict=True) if not kept]
     n_values = int(len(gone) * keep.sum())
-    return Gaps(int(by_row.sum()), n_values, empty, keep, shares, list(samples))
+    return MissingValues(int(by_row.sum()), n_values, empty, keep, shares, list(samples))
 
 
 def _percent(share: float) -> str:

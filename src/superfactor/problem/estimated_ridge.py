@@ -24,14 +24,14 @@ mean of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import to_numpy
-from superfactor.problem.whole import Whole
+from superfactor.problem.whole import Short
 from superfactor.samples import Block, Design, Samples
 from superfactor.units import null_model
 
@@ -39,7 +39,8 @@ from superfactor.units import null_model
 _RANGE, _PLACES = (1e-5, 1e3), 81
 # A Gram matrix of features costs n·p² operations, its decomposition about 10·p³: half a second at most.
 _MOST_OPERATIONS = 2e9
-# Known singular values are those of uncentred features; beyond this size the mean is not removed.
+# Known singular values are those of uncentred features; for more samples than this, the mean of wide X is not
+# removed.
 _LARGEST_CENTRED = 800
 # Fewest observations of an output for an estimate.
 _FEWEST = 3
@@ -77,20 +78,21 @@ class _Parabola:
 
 def estimated_ridge(
     samples: Samples,
-    whole: Whole | None,
+    short: Short | None,
     shape: tuple[int, int],
     shared: float,
     start: Any,
     ridge: Any,
     dispersions: Sequence[float | None],
+    row_products: Callable[[], Any] | None,
 ) -> float | None:
     """Return λ in the units of X̃; None if X is too large, or constant.
 
     Parameters
     ----------
     samples : Samples
-    whole : Whole or None
-        X in memory; its decomposition is used if there is one.
+    short : Short or None
+        X in coordinates of its right singular vectors, if it is compressed.
     shape : (n_samples, n_features)
     shared : float
         Σw if features are centred, infinite otherwise.
@@ -101,21 +103,23 @@ def estimated_ridge(
         Their ridge.
     dispersions : of the κ outputs
         From the loss.
+    row_products : callable or None
+        Returns X̃X̃ᵀ (n, n) if X is wide.
     """
     n, p = shape
-    short = None if whole is None else whole.short
-    # For wide X that is not compressed, use the Gram matrix of the samples.
-    wide = whole is not None and short is None and 2 * n <= p and n <= whole.options.compressed_side
-    if short is None and not wide and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
+    wide = row_products is not None
+    if not wide and (n + 10 * p) * p**2 > _MOST_OPERATIONS:
         return None
+    if wide and n > _LARGEST_CENTRED:
+        shared = math.inf
     asked = samples if short is None else short.samples
     coef = null_model(asked, start, ridge)
-    if whole is not None and wide:
-        values, U = _spectrum_of_samples(whole, shared)
+    if row_products is not None and short is None:
+        values, U = _spectrum_of_samples(row_products(), to_numpy(asked.stack(Block.roots)), shared)
         pull = U.T @ to_numpy(asked.stack(Block.pulled, Design(None), coef))
         pull = np.sqrt(np.clip(values, 0.0, None))[:, None] * pull
     else:
-        values, V = _spectrum(asked, whole, p, shared)
+        values, V = _spectrum(samples, short, shared)
         pull = V.T @ to_numpy(asked.sum(Block.pull, Design(None), coef))
     kept = values > _NO_EIGENVALUE * max(values.max(initial=0.0), 1e-300)
     pull = pull[kept]  # (k, κ)
@@ -136,25 +140,20 @@ def estimated_ridge(
     return float(np.exp(np.mean([np.log(places[int(np.argmin(values))]) for values in sums])))
 
 
-def _spectrum(samples: Samples, whole: Whole | None, n_features: int, shared: float) -> tuple[Any, Any]:
+def _spectrum(samples: Samples, short: Short | None, shared: float) -> tuple[Any, Any]:
     """Return eigenvalues (k,) and eigenvectors (p, k) of X̃ᵀX̃, centred if `shared` is finite."""
-    short = None if whole is None else whole.short
-    if short is not None:
-        squares = to_numpy(short.whole.data.singular_values) ** 2
-        if len(squares) > _LARGEST_CENTRED:
-            return squares, np.eye(len(squares))
-        gram = np.diag(squares)
+    if short is None:
+        G, s = samples.gram()
     else:
-        known = None if whole is None else whole.feature_gram
-        gram = to_numpy(samples.sum(Block.power, np.eye(n_features)) if known is None else known)
-    s = to_numpy(samples.sum(Block.row_sum))
-    return np.linalg.eigh((gram + gram.T) / 2 - s @ s.T / shared)
+        squares = to_numpy(short.whole.data.singular_values) ** 2
+        if shared == math.inf:
+            return squares, np.eye(len(squares))
+        G, s = np.diag(squares), to_numpy(short.samples.sum(Block.row_sum))
+    return np.linalg.eigh((G + G.T) / 2 - s @ s.T / shared)
 
 
-def _spectrum_of_samples(whole: Whole, shared: float) -> tuple[Any, Any]:
-    """Return the same for X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n)."""
-    gram, root = to_numpy(whole.data.gram()), whole.data.root_weight
-    ones = np.ones((len(gram), 1)) if root is None else to_numpy(root)
+def _spectrum_of_samples(gram: Any, ones: Any, shared: float) -> tuple[Any, Any]:
+    """Return the same for X̃X̃ᵀ: eigenvalues (n,) and eigenvectors (n, n); `ones` is √w (n, 1)."""
     image = gram @ ones / shared
     centred = gram - image @ ones.T - ones @ image.T + ones @ (ones.T @ image / shared) @ ones.T
     return np.linalg.eigh((centred + centred.T) / 2)

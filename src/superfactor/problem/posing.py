@@ -5,26 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import Array, namespace, to_numpy
+from superfactor._arrays import Array, moved, namespace, to_numpy
 from superfactor.losses import Loss
 from superfactor.models import Model, model_named
 from superfactor.options import Options
 from superfactor.problem.estimated_ridge import estimated_ridge
 from superfactor.problem.problem import Problem
 from superfactor.problem.whole import Whole
-from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes
-from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs
+from superfactor.samples import Block, Samples, SampleTable, in_memory, in_passes, subsample
+from superfactor.spectrum import DataMatrix, RowSource, power_of_two, top_eigenpairs, working_memory
 from superfactor.units import Auto, Weights, covariate_ridges, largest_square, null_loss
 
 # Squares of losses between these do not over- or underflow.
 _LOSSES = 1e-150, 1e150
 # Below this share of ‖X‖², the centred X is only rounding errors.
 _NO_VARIATION = 1e-12
+# With many samples and features, σ₁² is estimated, because products may be passes over a file and it is only
+# a unit: width of a block, most passes and smallest relative change.
+_WIDTH, _PASSES, _CHANGE = 8, 8, 1e-3
+# Products of few samples are computed with a group of rows in memory at a time. Two groups take no more
+# passes than the estimate.
+_GROUPS = 2
+_STEPS, _ALL_DIGITS = 300, 1e-13
 
 
 def state(
@@ -208,20 +216,25 @@ def pose(
     ranges = samples.gather(Block.weight_range)
     if whole is not None:
         whole = replace(whole, data=whole.data.over(scale))
+    elif options.is_wide(shape) and _fits(shape, row_size, like, options):
+        whole = Whole(*subsample(samples, 1.0), loss, options)
     nothing = null_loss(samples, loss, n_outputs, n_covariates, fit_intercept)
     total, telling, of_samples = (float(x) for x in samples.sum(Block.total_weights))
     # The mean of X is fitted by the intercept, or does not affect the loss, so λ does not depend on it.
     shared = of_samples if fit_intercept or loss.ignores_constants else math.inf
 
+    row_products = _row_products(samples, whole, shape, like, options)
+
     def largest() -> float:
-        found = _largest_variation(samples, whole, shape[1], shared) * scale**2
+        found = _largest_variation(samples, whole, shape, shared, options, row_products) * scale**2
         # Only informative samples, such as those with a label or an event, count in the loss.
         return (found if found > _NO_VARIATION * squared else 0.0) * telling / of_samples
 
     def ridge_from_data() -> float | None:
         ridge = np.append(covariate_ridges(samples)[:n_covariates], np.zeros(int(fit_intercept)))
         dispersions = loss.dispersions(n_outputs)
-        found = estimated_ridge(samples, whole, shape, shared, nothing.coef, ridge, dispersions)
+        short = None if whole is None else whole.short
+        found = estimated_ridge(samples, short, shape, shared, nothing.coef, ridge, dispersions, row_products)
         return None if found is None else found * scale**2
 
     def usual_ridge() -> float:
@@ -265,17 +278,77 @@ def pose(
     )
 
 
-def _largest_variation(samples: Samples, whole: Whole | None, n_features: int, total: float) -> float:
-    """Estimate σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite."""
-    short = None if whole is None else whole.short
-    if whole is not None and whole.feature_gram is not None:
-        s = to_numpy(samples.sum(Block.row_sum))
-        return float(np.linalg.eigvalsh(whole.feature_gram - s @ s.T / total)[-1])
-    if short is None:
-        return largest_square(samples, n_features, total)
-    squares = to_numpy(short.whole.data.singular_values) ** 2
-    s = short.samples.sum(Block.row_sum)
-    return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
+def _fits(shape: tuple[int, int], row_size: float | None, like: Array, options: Options) -> bool:
+    """Return whether the rows of X take no more memory than those of a first subsample."""
+    n, p = shape
+    size = n * (p if row_size is None else row_size + 1) * like.dtype.itemsize
+    return bool(size <= options.subsample_memory * working_memory())
+
+
+def _row_products(
+    samples: Samples, whole: Whole | None, shape: tuple[int, int], like: Array, options: Options
+) -> Callable[[], Array] | None:
+    """Return what computes X̃X̃ᵀ (n, n) of wide X; None for other X, and if it takes too many passes."""
+    n, p = shape
+    if not options.is_wide(shape):
+        return None
+    if whole is not None:
+        return cache(lambda: to_numpy(whole.data.gram()))
+    rows = int(options.subsample_memory * working_memory() / (8 * p))
+    return cache(lambda: samples.row_products(rows)) if n <= _GROUPS * rows else None
+
+
+def _largest_variation(
+    samples: Samples,
+    whole: Whole | None,
+    shape: tuple[int, int],
+    total: float,
+    options: Options,
+    row_products: Callable[[], Array] | None,
+) -> float:
+    """Return σ₁² of the centred X̃, of weight `total`; of X̃ itself if `total` is infinite.
+
+    Exact if X is wide or has few features; otherwise an estimate from below. The method depends on the shape
+    alone, so that the same X leads to the same number in memory, on disk and on a cluster. The centred matrix
+    is not formed: X stays sparse.
+    """
+    if row_products is not None:
+        return _largest_of_few_samples(samples, whole, total, row_products)
+    p = shape[1]
+    if p <= options.few_features:
+        gram, s = samples.gram()
+        return float(np.linalg.eigvalsh(gram - s @ s.T / total)[-1])
+
+    def power(T: Array) -> Array:
+        product, s = samples.sum(Block.power_and_sum, T)
+        return product - s @ (s.T @ T) / total
+
+    start = np.random.default_rng(0).standard_normal((p, min(_WIDTH, p)))
+    return largest_square(power, start, _PASSES, _CHANGE)
+
+
+def _largest_of_few_samples(
+    samples: Samples, whole: Whole | None, total: float, row_products: Callable[[], Array]
+) -> float:
+    """Return the same for wide X, from products of its samples."""
+    if whole is not None and whole.short is not None:
+        squares = to_numpy(whole.short.whole.data.singular_values) ** 2
+        s = whole.short.samples.sum(Block.row_sum)
+        return float(top_eigenpairs(squares, s, 1, np.full((1, 1), -1 / total))[0][0])
+    ones = to_numpy(samples.stack(Block.roots))
+
+    def centred(T: Array) -> Array:
+        return T - ones @ (ones.T @ T) / total
+
+    def product(T: Array) -> Array:
+        if whole is None:
+            return row_products() @ T
+        data = whole.threaded  # which may be sparse
+        image = data.times(data.transpose_times(moved(T, data.empty())))
+        return np.asarray(to_numpy(image), dtype=float)
+
+    start = np.random.default_rng(0).standard_normal((len(ones), 1))
+    return largest_square(lambda T: centred(product(centred(T))), start, _STEPS, _ALL_DIGITS)
 
 
 def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -> None:

@@ -185,9 +185,15 @@ class Problem:
         )
 
     @property
+    def has_few_features(self) -> bool:
+        """Whether X̃ᵀX̃ costs less than the products with X that it saves."""
+        return self.shape[1] <= min(self.n_samples, self.options.few_features)
+
+    @property
     def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p), NumPy, for few features and many samples in memory; otherwise None."""
-        return None if self.whole is None else self.whole.feature_gram
+        """X̃ᵀX̃ (p, p), NumPy, of few features; None if it would need another pass over X."""
+        known = self.has_few_features and (self.whole is not None or self.samples.knows_gram)
+        return self.samples.gram()[0] if known else None
 
     def expand(self, atoms: Array) -> Array:
         """Return vectors (p, j) of all features from those of the `compact` problem."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from superfactor._arrays import Array, to_numpy
+from superfactor._arrays import Array
 from superfactor.losses import Loss
 from superfactor.options import Options
 from superfactor.samples import Annotations, LocalSamples, SampleTable, in_memory
@@ -27,17 +27,6 @@ class Whole:
     def threaded(self) -> DataMatrix:
         """X̃; products of a large sparse X use all cores."""
         return self.data.threaded(self.options.values_worth_threads)
-
-    @cached_property
-    def feature_gram(self) -> Array | None:
-        """X̃ᵀX̃ (p, p) of few features, NumPy; None if products with X cost less.
-
-        Computed once, for the units of the weights, the first subspace of the solver, the certificate and the
-        theory.
-        """
-        n, p = self.data.shape
-        few = p <= min(n, self.options.few_features) and not self.data.is_sparse
-        return to_numpy(self.data.feature_gram()) if few else None
 
     @cached_property
     def short(self) -> Short | None:

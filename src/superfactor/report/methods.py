@@ -32,13 +32,13 @@ _LEFT_OUT = ("log_loss", "brier")
 def in_words(facts: Facts) -> str:
     """Return one line of plain text: data, preprocessing, model, choice, performance, proof, software."""
     parts = [_data(facts), _preprocessing(facts), _model(facts), _choice(facts)]
-    parts += ["" if facts.nested is None else _nested(facts), _held_out(facts)]
+    parts += ["" if facts.nested is None else _nested(facts), _held_out(facts), _stable(facts)]
     parts += [_certificate(facts), f"Analyses used superfactor {superfactor.__version__} for Python."]
     return " ".join(part for part in parts if part)
 
 
 def _data(facts: Facts) -> str:
-    outcome = facts.page.told(facts.train.truth, facts.names)
+    outcome = facts.page.describe(facts.train.truth, facts.names)
     beside = more = ""
     if facts.covariates:
         role = "covariates" if len(facts.covariates) > 1 else "covariate"
@@ -66,8 +66,7 @@ def _preprocessing(facts: Facts) -> str:
             f"In the training samples {facts.filled.train}{new} were missing; they were imputed with "
             f"{facts.filled.how}.",
         )
-    # Changes of the table come before imputation and scaling.
-    return " ".join([*(note for note in facts.notes if note.startswith("Feature")), *parts])
+    return " ".join([*facts.changes, *parts])
 
 
 def _model(facts: Facts) -> str:
@@ -109,9 +108,14 @@ def _nested(facts: Facts) -> str:
     splits, repeats = (getattr(nested, name, None) for name in ("n_splits", "n_repeats"))
     folds = f"{splits}-fold " if splits else ""
     times = f", repeated {repeats} times," if repeats and repeats > 1 else ","
+    inner, seed = (getattr(nested, name, None) for name in ("inner_splits", "seed"))
+    chosen = f" (by {inner}-fold cross-validation)" if inner else ""
+    drawn = f" Folds were drawn with seed {seed}." if seed is not None else ""
+    prepared = "preprocessing, imputation of missing values" if facts.filled is not None else "preprocessing"
     text = (
-        f"Predictive performance was estimated by {folds}nested cross-validation{times} in which all "
-        f"choices were repeated within the training part of every fold: {measures}."
+        f"Predictive performance was estimated by {folds}nested cross-validation{times} in which "
+        f"{prepared} and all choices{chosen} were repeated within the training part of every fold: "
+        f"{measures}.{drawn}{_intervals(nested.summary, facts)}"
     )
     differences = [
         f"{metric_difference(d['mean'], d['metric'])} ({_interval(d)}) against {baseline}"
@@ -125,6 +129,46 @@ def _nested(facts: Facts) -> str:
             "(Nadeau and Bengio)."
         )
     return text
+
+
+def _intervals(summary: Mapping[str, Any], facts: Facts) -> str:
+    """Return how the intervals of nested scores were computed."""
+    metrics = [m.name for m in facts.outcome.metrics if _known(summary.get(m.name))]
+    least = facts.outcome.least_intervals(facts.train.truth, facts.train.rows)
+    wilson = [facts.outcome.words(name) for name in metrics if name in least]
+    folds = (
+        "those of Nadeau and Bengio, which correct the variation between folds for overlapping training sets"
+    )
+    text = f"Intervals of metrics are {folds}." if metrics else ""
+    if wilson:
+        text = (
+            f"Intervals of {listed(wilson)} are Wilson's for the number of samples, or {folds}, where these "
+            "extend further."
+        )
+        if len(wilson) < len(metrics):
+            text += " The other metrics have the latter."
+    if any(name.startswith("calibration") for name in summary):
+        text += " Those of the calibration are normal, from the predictions of all folds together."
+    return f" {text}" if text else ""
+
+
+def _known(found: Any) -> bool:
+    """Return whether a figure has an interval."""
+    ends = [None] if found is None else [found.get(end) for end in ("low", "high")]
+    return all(end is not None and math.isfinite(end) for end in ends)
+
+
+def _stable(facts: Facts) -> str:
+    """Return how stable features were found; "" without any search for them."""
+    found = None if facts.feature_results is None else facts.feature_results.stable
+    if found is None:
+        return ""
+    return (
+        f"Stable features were searched in {plural(found.n_pairs, 'pair')} of complementary halves of the "
+        f"training samples: those among the top {found.n_top} in at least {100 * found.threshold:.3g} % of "
+        f"the halves, for which at most {found.expected_false:.3g} false selections are expected (Shah and "
+        f"Samworth), and not with shuffled {found.shuffled}."
+    )
 
 
 def _interval(difference: dict[str, Any]) -> str:
@@ -142,7 +186,12 @@ def _held_out(facts: Facts) -> str:
     names = [name for name in names if name not in _LEFT_OUT]
     measures = {name: (figures[name], *intervals.get(name, (None, None))) for name in names}
     samples = plural(len(facts.test), "held-out sample")
-    return f"On {samples} that were not used in the fit: {_measures(measures, facts.outcome.words)}."
+    how = " (intervals: jackknife)" if intervals else ""
+    closed = facts.outcome.sample_intervals(facts.test.truth, facts.evaluated_rows)
+    if any(name in intervals for name in closed):
+        area = ", Newcombe's for the ROC area" if "roc_auc" in closed else ""
+        how = f" (intervals: Wilson's for shares of right answers{area})"
+    return f"On {samples} that were not used in the fit: {_measures(measures, facts.outcome.words)}{how}."
 
 
 def _measures(

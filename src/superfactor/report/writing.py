@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils.validation import _num_samples
+
 from superfactor._files import replacing
+from superfactor._words import COPIES
 from superfactor.interpretation import read_markers
 from superfactor.report.facts import gather
 from superfactor.report.formats import LONGEST_NOTE, label
 from superfactor.report.methods import in_words
 from superfactor.report.page import render, templates
+from superfactor.selection import find_copies
 
 
 def write_report(
@@ -42,6 +47,7 @@ def write_report(
     target: str | None = None,
     ids: Sequence[Any] | None = None,
     command: str | None = None,
+    changes: Iterable[str] = (),
     notes: Iterable[str] = (),
 ) -> Path:
     """Write a page about a fitted model: one HTML file that loads nothing from the network.
@@ -108,6 +114,9 @@ def write_report(
         or numbers.
     command : str, optional
         The shell command that writes the page.
+    changes : sentences, optional
+        How X was made from the values of a table, such as by a logarithm. Shown with the notes and in the
+        methods paragraph.
     notes : lines of text, optional
         Shown on the first tab.
 
@@ -131,6 +140,9 @@ def write_report(
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
     templates()  # reports a missing library before the computation
+    notes = [*notes]
+    if not any(re.match(COPIES, note) for note in notes) and (copies := find_copies(X, ids=_of(X, ids))):
+        notes.append(copies.statement(ids))
     facts = gather(
         model,
         X,
@@ -156,12 +168,18 @@ def write_report(
         title=label(title or (f"Supervised factors of {target}" if target else "Supervised factors")),
         target="" if target is None else label(target),
         command=command,
+        changes=tuple(label(change, LONGEST_NOTE) for change in changes),
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
     )
     page = render(facts)
-    with replacing(path) as part, open(part, "x", encoding="utf-8", errors="replace", newline="\n") as file:
+    with replacing(path) as part, open(part, "w", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(page)
     return path
+
+
+def _of(X: Any, ids: Sequence[Any] | None) -> Sequence[Any] | None:
+    """Return the names of the samples X (n, p), which precede those of the held-out samples."""
+    return None if ids is None else ids[: _num_samples(X)]
 
 
 def methods_paragraph(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from superfactor._arrays import cores
+from superfactor._files import TemporaryFolder
 from superfactor.losses import Loss
 from superfactor.samples.annotations import Annotations, SampleTable
 from superfactor.samples.block import Block
@@ -37,7 +36,7 @@ def in_passes(
     columns = 3 * (6 * rank + 30 + 8 * min(rank, table.n_outputs))
     folder = None
     if n * columns * X.dtype.itemsize > working_memory():
-        folder = tempfile.TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True)
+        folder = TemporaryFolder()
     blocks: list[Block] = []
     start = 0
     for a, b in pairwise(X.cuts(rows_per_block(X.values_a_row, X.dtype.itemsize))):
@@ -45,7 +44,7 @@ def in_passes(
         size = b - a if chosen is None else int(chosen.size)
         if size == 0:
             continue
-        store = None if folder is None else InFiles(Path(folder.name) / str(a))
+        store = None if folder is None else InFiles(folder.path / str(a))
         stretch = _Stretch(X, table, a, b, chosen)
         blocks.append(Block(size, stretch.rows, stretch.annotations, loss, store, start))
         start += size

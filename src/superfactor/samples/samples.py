@@ -64,14 +64,13 @@ class Samples(ABC):
 
     #: Number of threads of this process that compute at the same time, not counting those of BLAS.
     threads: int = 1
-    #: Overhead of a call, relative to one within this process (`Options.call_overhead`).
-    latency: float = 1.0
     #: Approximate number of operations of all calls about the loss so far. Searches compare costs by it.
     operations: float = 0.0
 
     def __init__(self) -> None:
         self._keys = count(step=_MOST_MADE)
         self._waiting: deque[Call[None]] = deque()
+        self._gram: tuple[Array, Array] | None = None
 
     # --- calls -------------------------------------------------------------------------------------------
 
@@ -101,12 +100,39 @@ class Samples(ABC):
         """Return handles of rows that are stored with the samples, and sums, from one call."""
         return self._kept(_call(method, args, kwargs))
 
+    @property
+    def knows_gram(self) -> bool:
+        """Whether `gram` needs no pass over X."""
+        return self._gram is not None
+
+    def gram(self) -> tuple[Array, Array]:
+        """Return X̃ᵀX̃ (p, p) and X̃ᵀ√w (p, 1) of few features, computed once."""
+        if self._gram is None:
+            self._gram = self.sum(Block.gram_and_sum)
+        return self._gram
+
+    def row_products(self, rows: int) -> Array:
+        """Return X̃X̃ᵀ (n, n) of few samples, NumPy, with this number of rows in memory at a time.
+
+        Takes a pass over X for each group of rows, which also reads the next group, after reading the first.
+        """
+        columns: list[Any] = []
+        known, found = 0, self.gather(Block.stretch, 0, rows)
+        while some := [part for part in found if len(part)]:
+            chosen = np.concatenate(some)
+            known += len(chosen)
+            parts = self.gather(Block.images_and_stretch, chosen.T, known, known + rows)
+            columns.append(np.concatenate([image for image, _ in parts]))
+            found = [part for _, part in parts]
+        return np.concatenate(columns, axis=1)
+
     def nothing(self) -> Tall:
         """Return a tall matrix without columns."""
         return Tall.of(self, Place(next(self._keys), 0))
 
     def rescale(self, scale: float) -> None:
         """Set the scale: X̃ = diag(√w)X/scale."""
+        self._gram = None
         self.later(Block.rescale, scale)
 
     def later(self, change: Callable[Concatenate[Block, P], None], *args: P.args, **kwargs: P.kwargs) -> None:

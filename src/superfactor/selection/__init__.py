@@ -1,5 +1,6 @@
 """How many factors, with which weights, and how well that predicts: scree, search, scores, verdict."""
 
+from superfactor.selection.copies import Copies, find_copies
 from superfactor.selection.evaluation.external import ExternalScores, external_scores
 from superfactor.selection.evaluation.figures import NestedScores
 from superfactor.selection.evaluation.nested import nested_scores
@@ -11,6 +12,7 @@ from superfactor.selection.search.regressor import SMFRegressorCV
 from superfactor.selection.search.survival import SMFSurvivalCV
 
 __all__ = [
+    "Copies",
     "ExternalScores",
     "NestedScores",
     "SMFClassifierCV",
@@ -20,6 +22,7 @@ __all__ = [
     "Verdict",
     "elbow",
     "external_scores",
+    "find_copies",
     "nested_scores",
     "scree",
     "search_for",

@@ -17,6 +17,8 @@ from superfactor.spectrum.rows import shared
 
 # Number of rows that are summed in the type of X; sums of these are in float64.
 _GRAM_ROWS = 8192
+# From this share of stored values on, products of a few dense rows at a time are faster than sparse ones.
+_DENSE_SHARE, _DENSE_ROWS = 0.1, 128
 # Number of values of a sparse X that are squared at a time.
 _VALUES = 2**18
 
@@ -61,6 +63,9 @@ class DataMatrix:
             X = sp.csr_array(X)
             if X.dtype.kind != "f":
                 X = X.astype("float64")
+            if not X.has_canonical_format:  # squares of values need each entry once
+                X = X.copy()
+                X.sum_duplicates()
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         sample = X.data if self.is_sparse else X
         self.xp = namespace(sample)
@@ -196,13 +201,13 @@ class DataMatrix:
 
     def feature_gram(self) -> Array:
         """Return X̃ᵀX̃ (p, p) in float64, from sums over a few rows at a time in the type of X."""
-        X, weight, xp = self._X, self.root_weight, self.xp
-        if self.is_sparse:
+        (n, p), X, weight, xp = self.shape, self._X, self.root_weight, self.xp
+        if self.is_sparse and X.nnz < _DENSE_SHARE * n * p:
             X = X if weight is None else sp.csr_array(X.multiply(weight))
             return (X.T @ X).toarray().astype("float64") * self._factor**2
-        total = xp.zeros((self.shape[1],) * 2, dtype=xp.float64, device=self.device)
-        for start, stop in _stretches(self.shape[0]):
-            block = X[start:stop, :]
+        total = xp.zeros((p, p), dtype=xp.float64, device=self.device)
+        for start, stop in _stretches(n, _DENSE_ROWS if self.is_sparse else _GRAM_ROWS):
+            block = X[start:stop, :].toarray() if self.is_sparse else X[start:stop, :]
             if weight is not None:
                 block = block * weight[start:stop, :]
             total += wide(block.T @ block)
@@ -301,9 +306,9 @@ def power_of_two(x: float) -> float:
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
 
 
-def _stretches(length: int) -> Iterator[tuple[int, int]]:
-    """Yield parts of a long side, so that only one part at a time is in float64."""
-    return ((start, min(start + _GRAM_ROWS, length)) for start in range(0, length, _GRAM_ROWS))
+def _stretches(length: int, size: int = _GRAM_ROWS) -> Iterator[tuple[int, int]]:
+    """Yield parts of a long side, so that only one part at a time is in float64, or dense."""
+    return ((start, min(start + size, length)) for start in range(0, length, size))
 
 
 def _between(X: Any, start: int, stop: int) -> tuple[Any, Any, Any]:

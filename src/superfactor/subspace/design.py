@@ -68,8 +68,7 @@ class LossOn:
         problem, options = self.problem, self.problem.options
         dense = options.dense_operations(self.rows, self.columns, problem.n_outputs)
         products = options.product_operations(self.rows, self.columns, problem.n_outputs)
-        farther = (problem.samples.latency - 1) * options.call_overhead  # per call
-        return dense + farther <= products + options.expected_products * farther
+        return dense <= products
 
     def evaluate(self, coef: Array) -> tuple[Array, Array]:
         """Return the value (…) and its gradient JᵀE (…, m, κ)."""
@@ -104,7 +103,7 @@ class LossOn:
         """Count the operations for each column of coef, and the overhead of the call."""
         columns = math.prod(coef.shape) / max(int(coef.shape[-2]), 1)
         samples, options = self.problem.samples, self.problem.options
-        samples.operations += samples.latency * options.call_overhead + operations * columns
+        samples.operations += options.call_overhead + operations * columns
 
     def floor(self) -> float:
         """A curvature that is negligible, but not zero.

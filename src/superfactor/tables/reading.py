@@ -14,12 +14,13 @@ from superfactor.tables.columns import confounders as confounders_of
 from superfactor.tables.columns import covariates as covariates_of
 from superfactor.tables.columns import missing as missing_values
 from superfactor.tables.columns.checks import about_copies, about_identifiers, about_intensities
+from superfactor.tables.columns.codes import about_codes
 from superfactor.tables.columns.confounders import ConfounderLevels
 from superfactor.tables.columns.covariates import Encoding
 from superfactor.tables.columns.matrix import among, as_model_takes, assembled, features_of, without_empty
 from superfactor.tables.columns.numbers import as_dense, made_dense
 from superfactor.tables.expected import check_blocks, with_outcome
-from superfactor.tables.joining.reading import naming_sheet, read
+from superfactor.tables.joining.reading import read
 from superfactor.tables.joining.source import (
     Combined,
     Progress,
@@ -58,6 +59,7 @@ def read_study(
     layout: str | None = None,
     sheet: str | None = None,
     layer: str | None = None,
+    missing: str | float | Sequence[str | float] = (),
     unlabeled: str | None = None,
     min_class: int = 0,
     log2: bool = False,
@@ -81,8 +83,8 @@ def read_study(
     event_word : str, optional
         The word in `event` that means an event.
     task : "classes", "regression", "counts" or "labels", optional
-        The kind of target. By default words and few integers are classes. For a column of other numbers
-        `task` is required: "regression" predicts numbers, "counts" integers from 0.
+        The kind of target. By default words and few integers are classes, and other numbers are predicted as
+        numbers; "counts" predicts integers from 0.
     exposure : str, optional
         The exposure of counts: hours, area, library size.
     id : str, optional
@@ -103,6 +105,9 @@ def read_study(
         What the rows of a table are.
     sheet, layer : str, optional
         The sheet of Excel files, and the layer of ``.h5ad`` files.
+    missing : number, str or sequence of these, optional
+        Numbers or words that mean a missing value, in addition to empty cells and NA: -999, "not done". In
+        features, covariates, confounders and outcomes.
     unlabeled : str, optional
         A value that means "no label", in addition to empty cells.
     min_class : int, default=0
@@ -113,8 +118,8 @@ def read_study(
         How `Study.search_options` treats missing values; "none" raises an error.
     like : Study or mapping, optional
         Another study, or the record of one in a saved model. Its features, covariates and confounders are
-        read, in its column order; other columns are ignored. y is read only if `target`, or `time` and
-        `event`, are given.
+        read, in its column order; other columns are ignored. Absent features become missing values, with a
+        note; absent covariates are an error. y is read only if `target`, or `time` and `event`, are given.
     progress : callable, optional
         Called with a message such as ``reading a.csv``. Returns a context manager that yields None or a
         callable, which receives the bytes done and the total.
@@ -152,7 +157,7 @@ def read_study(
     >>> search.predict(new.design).shape == study.y.shape
     True
     """
-    source = sources_of(files, blocks, phenotype, layout, sheet, layer)
+    source = sources_of(files, blocks, phenotype, layout, sheet, layer, missing)
     named = (_named(target), id, _named(covariates), _named(drop), group, _named(adjust))
     roles = Columns(*named, time, event, exposure)
     wishes = Wishes(log2, impute, unlabeled, min_class, task, event_word)
@@ -160,8 +165,7 @@ def read_study(
         return _read_like(record_of(like), source, roles, wishes, progress)
     kinds.check_asked(roles, task, event_word, min_class)
     combined = read(source, roles, progress)
-    with naming_sheet(combined.notes):
-        return _for_fitting(source, combined, wishes)
+    return _for_fitting(source, combined, wishes)
 
 
 def _named(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -178,10 +182,8 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     features = _features(source, combined)
     ids, named = _sample_ids(frame, roles.id)
     columns = _target(source, combined, wishes, named)
-    outcome, chosen = kinds.kind_of(columns, roles, wishes.task)
+    outcome, y, chosen = kinds.read(columns, timed=roles.time is not None, task=wishes.task)
     kind = kinds.KINDS[outcome]
-    y = kind.read(columns)
-    chosen += kind.notes(columns, y)
     groups = None if roles.group is None else _groups(combined.label, frame, roles.group)
     values, positions = features_of(combined, features, named, gaps=wishes.impute != "none")
     blocks, sparse = ranges_of_kept(combined.blocks, positions), sp.issparse(values)
@@ -194,8 +196,9 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     values, features, blocks, gaps = without_empty(
         combined.path, values, features, blocks, wishes.impute, ids
     )
-    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates)
-    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust)
+    encoding = covariates_of.learn_encoding(combined.label, frame, roles.covariates, named)
+    levels = confounders_of.learn_levels(combined.label, frame, roles.adjust, named)
+    codes = about_codes((features, values), _numeric(frame, encoding), (columns.names, kind.as_numbers(y)))
     why = "imputed" if gaps is not None else "adjusted"
     if gaps is not None or levels:
         values = as_dense(combined.path, values, why)
@@ -205,6 +208,7 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
     )
     notes = [*combined.notes, *chosen]
     notes += [made_dense(values, why)] if sparse and not sp.issparse(values) else []
+    notes += codes
     notes += labels.notes_on_rare(few, wishes.min_class)
     notes += kinds.notes_on_missing(outcome, y, wishes.unlabeled)
     notes += [*covariates_of.notes(encoding), *new_notes, *missing_values.notes(gaps, len(y))]
@@ -231,6 +235,12 @@ def _for_fitting(source: Sources, combined: Combined, wishes: Wishes) -> Study:
         wishes=wishes,
         **_known(source, combined, frame, encoding, levels),
     )
+
+
+def _numeric(frame: pd.DataFrame, encoding: Encoding) -> tuple[list[str], Any]:
+    """Names and values (n, q) of the covariates that are numbers."""
+    names = [name for name in encoding if frame[name].dtype.kind == "f"]
+    return names, frame[names].to_numpy(dtype=np.float64)
 
 
 def _known(
@@ -323,23 +333,22 @@ def _read_like(
     # Read as text, even if all levels in this table look like numbers.
     words = [*covariates_of.words(about["covariates"]), *(name for name in levels if levels[name])]
     combined = read(source, roles, progress, words=words, wanted=set(about["features"].tolist()))
-    with naming_sheet(combined.notes):
-        check_blocks(source, combined, about)
-        if asked.id is None and combined.roles.id not in combined.frame.columns:
-            combined = _by_own_names(combined, about["id"])
-        where = source.phenotype or combined.path
-        if not asked.outcome:
-            return _in_columns_of(about, source, combined, wishes)
-        combined = with_outcome(combined, where, asked.outcome, about)
-        study = _in_columns_of(about, source, combined, wishes)
-        kind = kinds.KINDS[about.get("outcome", "classes")]
-        unlabeled = wishes.unlabeled or about.get("unlabeled")
-        event_word = wishes.event_word or about.get("event_word")
-        ids = None if study.roles.id is None else study.ids
-        columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
-        y = kind.read_new(columns, about)
-        notes = (*study.notes, *kind.notes_on_new(columns, y))
-        return replace(study, y=y, notes=notes, targets=asked.outcome)
+    check_blocks(source, combined, about)
+    if asked.id is None and combined.roles.id not in combined.frame.columns:
+        combined = _by_own_names(combined, about["id"])
+    where = source.phenotype or combined.path
+    if not asked.outcome:
+        return _in_columns_of(about, source, combined, wishes)
+    combined = with_outcome(combined, where, asked.outcome, about)
+    study = _in_columns_of(about, source, combined, wishes)
+    kind = kinds.KINDS[about.get("outcome", "classes")]
+    unlabeled = wishes.unlabeled or about.get("unlabeled")
+    event_word = wishes.event_word or about.get("event_word")
+    ids = None if study.roles.id is None else study.ids
+    columns = TargetColumns(where, combined.frame, asked.outcome, unlabeled, event_word, ids)
+    y = kind.read_new(columns, about)
+    notes = (*study.notes, *kind.notes_on_new(columns, y))
+    return replace(study, y=y, notes=notes, targets=asked.outcome)
 
 
 def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined, wishes: Wishes) -> Study:
@@ -350,26 +359,27 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     there = present if combined.features is None else set(combined.features)
     absent = [name for name in features if name not in there]
     gone = [name for name, (start, stop) in blocks.items() if set(features[start:stop]) <= set(absent)]
-    if len(gone) < len(blocks):  # whole blocks may be missing
-        of_blocks = {name for block in gone for name in features[slice(*blocks[block])]}
-        absent = [name for name in absent if name not in of_blocks]
-    absent += [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
-    if absent:
+    required = [name for name in (*encoding, roles.exposure) if name is not None and name not in present]
+    # There is nothing to complete from, or an absent value means 0.
+    if len(absent) == len(features) or about.get("sparse", False):
+        required = [*absent, *required]
+    if required:
         raise TableError(
-            f"{path}: {len(absent)} of the model's {len(features) + len(encoding)} columns "
-            f"{'is' if len(absent) == 1 else 'are'} missing: {shortened(absent)}; add them, or "
+            f"{path}: {len(required)} of the model's {len(features) + len(encoding)} columns "
+            f"{'is' if len(required) == 1 else 'are'} missing: {shortened(required)}; add them, or "
             "fit a model without them",
             kind="model",
-            columns=absent,
+            columns=required,
         )
     if roles.id is not None and roles.id not in present:
         raise no_such_column(path, "id", roles.id, frame.columns)
     ids, named = _sample_ids(frame, roles.id)
     own = [name for name in features if name in there]
     values, _ = features_of(combined, own, named, gaps=True)
-    notes = list(combined.notes)
-    if len(own) < len(features):
+    notes = [*combined.notes, *about_codes((own, values), _numeric(frame, encoding))]
+    if absent:
         values = among(features, own, as_dense(path, values, "imputed"))
+    if gone:
         notes.append(note("block", f"no block {shortened(gone)}: its features are missing values"))
     without = [name for name in levels if name not in present]
     frame = frame.assign(**dict.fromkeys(without))
@@ -382,7 +392,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
     seen = len(features) + len(added) + (out_of is not None)
     notes += confounders_of.unknown(levels, design[:, seen:], without) if levels else []
     missing = missing_values.shares_missing(design, len(features))
-    gaps = missing_values.missing_in_new(missing, ids, about)
+    gaps = missing_values.missing_in_new(missing, ids, about, absent)
     return Study(
         design,
         tuple(features),
@@ -390,7 +400,7 @@ def _in_columns_of(about: Mapping[str, Any], source: Sources, combined: Combined
         ids,
         about.get("outcome", "classes"),
         tuple(about.get("targets") or [about["target"]]),
-        notes=(*notes, *missing_values.notes(gaps, len(ids))),
+        notes=(*notes, *missing_values.notes(gaps, len(ids), len(features))),
         blocks={name: (start, stop) for name, (start, stop) in blocks.items()},
         gaps=gaps,
         missing=missing,

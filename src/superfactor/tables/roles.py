@@ -88,7 +88,9 @@ def check_roles(path: Any, names: Iterable[Any], features: Iterable[str], roles:
 def no_such_column(path: Any, role: str, name: str, names: Iterable[Any]) -> TableError:
     """Return the error for a missing column; its field `close` lists similar names."""
     names = [str(column) for column in names]
-    close = difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
+    # The user may have written a name with a comma where commas separate names.
+    close = [own for own in names if "," in own and name in map(str.strip, own.split(","))][:3]
+    close = close or difflib.get_close_matches(name, names[:2000], n=3, cutoff=0.6)
     what = f"did you mean {shortened(close)}?" if close else f"the columns are {shortened(names)}"
     line = (f"{path}: ", Setting(role), f": there is no column {name!r}; {what}")
     return TableError(*line, kind="roles", column=name, close=close)

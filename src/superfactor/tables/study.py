@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,8 @@ class Study:
     notes : tuple of Note
         How the files were read, and what the data checks found.
     blocks : dict from the name of a block to the (start, stop) of its features; empty for one table
-    gaps : missing values: ``share``, ``impute``, ``empty`` features, ``poor`` samples; None if there are none
+    gaps : missing values: ``share``, ``impute``, ``empty`` features, ``poor`` samples, features of a model
+        that are ``absent``; None if there are none
     missing : ndarray of shape (n,)
         The share of missing features of each sample.
     joined : dict of the samples that a join lost, and why; empty for one file
@@ -189,6 +190,7 @@ class Study:
             "layout": source.layout,
             "sheet": source.sheet,
             "layer": source.layer,
+            "missing": list(source.missing),
             "unlabeled": wishes.unlabeled,
             "rare": list(self.rare),
             "features": np.array(self.names),
@@ -238,35 +240,27 @@ class Study:
     def _preprocessing(self, standardize: bool) -> dict[str, Any]:
         """The parameters `impute` and `preprocess`: strings if they suffice, else a Pipeline."""
         gaps, sparse = self.gaps, sp.issparse(self.design)
+        # None: neither samples of the fit nor new ones may have missing values.
+        impute = None if self.wishes.impute == "none" else self.wishes.impute
         if not self.levels and not self.blocks:
             scaling = "standardize" if standardize else None if sparse else "center"
-            return {"impute": "lowrank" if gaps is None else gaps.impute, "preprocess": scaling}
+            return {"impute": impute, "preprocess": scaling}
         p, seen, width = self.n_features, len(self.model_names), self.design.shape[1]
         steps: list[tuple[str, Any]] = []
         if gaps is not None and gaps.share:
             steps.append(("imputer", _imputer(gaps.impute, list(range(p, width)))))
         if self.levels:
-            steps.append(("adjuster", Adjuster(list(range(seen, width)), keep=list(range(p, seen)))))
+            steps.append(
+                ("adjuster", Adjuster(list(range(seen, width)), keep=list(range(p, seen)), keep_missing=True))
+            )
         if standardize or not sparse:
             # Sparse columns are not centered, so that they stay sparse.
             passed = None if self.roles.exposure is None else [seen - 1]
             steps.append(("scaler", ColumnScaler(passed, with_mean=not sparse, with_std=standardize)))
         if self.blocks:
             slices = {name: slice(*ends) for name, ends in self.blocks.items()}
-            steps.append(("blocks", BlockScaler(slices)))
-        return {"impute": None, "preprocess": Pipeline(steps) if steps else None}
-
-    def filled_by(self, model: Any) -> Study:
-        """Impute training means for a pipeline whose training samples had no missing values."""
-        if "imputer" in model.named_steps or sp.issparse(self.design):
-            return self
-        p, X = self.n_features, self.design
-        gaps = np.isnan(X[:, :p])
-        if not gaps.any():
-            return self
-        # These are also the means before the adjustment, which removes columns of mean zero.
-        means = np.broadcast_to(model.named_steps["scaler"].mean_[:p], gaps.shape)
-        return replace(self, design=np.hstack([np.where(gaps, means, X[:, :p]), X[:, p:]]))
+            steps.append(("blocks", BlockScaler(slices, keep_missing=True)))
+        return {"impute": impute, "preprocess": Pipeline(steps) if steps else None}
 
 
 def _imputer(impute: str, others: list[int]) -> Any:

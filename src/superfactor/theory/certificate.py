@@ -340,7 +340,7 @@ def _statement(problem: Problem, rank: int, found: _Gap, is_global: bool, exact:
             return reason + (f" {at_most}" if relative < 1 else ""), True
     if relative >= 1:
         # For samples that are read in passes or stored on a cluster, there is no ascent.
-        hint = "; certify='ascent' may tighten it" if problem.whole is not None else ""
+        hint = "; the bound by ascent may be tighter" if problem.whole is not None else ""
         weak = "The optimum is not proven: the bound is not better than that of reconstruction alone"
         return f"{weak}{caveat}{hint}.", False
     return at_most, False

@@ -202,9 +202,9 @@ def test_groups_stay_together(monkeypatch):
     X.loc[y == "ill", "g0"] += 3
     seen, fit = [], Refit.fit
 
-    def watched(self, X, y, rows, covariates=None, groups=None):
+    def watched(self, X, y, rows, covariates=None, groups=None, weight=None):
         seen.append(set(groups[rows]))
-        return fit(self, X, y, rows, covariates, groups)
+        return fit(self, X, y, rows, covariates, groups, weight)
 
     monkeypatch.setattr(Refit, "fit", watched)
     stable_features(pipeline(rank=2).fit(X, y), X, y, groups=groups, **QUICK)

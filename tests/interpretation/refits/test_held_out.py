@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import orthogonal_procrustes
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.stats import pearsonr
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -30,12 +30,25 @@ def answers(model, X, covariates=None):
     return ask(X, **given).reshape(len(X), -1)
 
 
+def null_model(again, y, covariates, train, test):
+    """Predictions of the test part (m, outputs) without factors: class frequencies, means, or Cox's model."""
+    if covariates is not None:
+        Z, rho = covariates - covariates[train].mean(axis=0), again.lam_covariates_
+        cost = lambda g: loss(again, y[train], Z[train] @ g[:, None]) + rho @ g**2  # noqa: E731
+        return Z[test] @ minimize(cost, np.zeros(len(rho)), tol=1e-12).x[:, None]
+    if not hasattr(again, "classes_") and not hasattr(again, "steps"):
+        return np.tile(y[train].mean(axis=0), (len(test), 1))
+    size = np.array([np.sum(y[train] == c) for c in again.classes_])
+    odds = np.log(size[1:] / size[0]) if len(size) == 2 else np.log(size / size[0])
+    return np.tile(odds, (len(test), 1))
+
+
 def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
     """Scores, and the loss without factors, with all and without each, fold after fold from plain fits."""
     final = factor_view(model)
     own = final.scores_of(model.transform(X))
     carries = final.coef.any(axis=0)
-    scores, parts, base = np.zeros_like(own), [], []
+    scores, parts, base, inside = np.zeros_like(own), [], [], []
     for k in np.unique(fold):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         again = clone(model).set_params(**changed(len(train) / len(y)))
@@ -52,19 +65,40 @@ def one_by_one(model, X, y, fold, covariates=None, changed=lambda share: {}):
         effect = LinearRegression().fit(t, answers(again, X, without)).coef_ @ turn
         scores[test] = t[test] @ turn
         parts.append(np.einsum("ij,cj->jic", scores[test], effect))
-        full = answers(again, X, covariates)[test]
-        base.append(full - parts[-1].sum(axis=0))
+        base.append(null_model(again, y, covariates, train, test))
+        fit = answers(again, X, covariates)
+        fit -= (fit[train].mean(axis=0) if hasattr(again, "event_times_") else 0) + t @ (effect @ turn.T).T
+        inside.append(fit[test])
     order = np.argsort(np.concatenate([np.flatnonzero(fold == k) for k in np.unique(fold)]))
-    return scores, np.concatenate(base)[order], np.concatenate(parts, axis=1)[:, order]
+    return (
+        scores,
+        *(np.concatenate(x)[order] for x in (base, inside)),
+        np.concatenate(parts, axis=1)[:, order],
+    )
 
 
-def use_of(model, y, base, parts):
-    """What is explained, and the share of it lost without each factor, after shrinking if that helps."""
+def use_of(model, y, base, inside, parts):
+    """What is explained, and the share of it lost without each factor, after shrinking if that helps.
+
+    With factors and without them the constant may lie between those of both fits.
+    """
     fitted = model[-1] if hasattr(model, "steps") else model
+
+    def cost(x, used):
+        return loss(fitted, y, base + x[0] * (inside - base) + x[1] * used)
+
+    def least(used, most):
+        options = {"ftol": 1e-15, "gtol": 1e-9}
+        starts = ([0.0, 0.0], [0.5, 0.5 * most], [1.0, most])
+        found = [
+            minimize(cost, x, (used,), "L-BFGS-B", bounds=[(0, 1), (0, most)], options=options)
+            for x in starts
+        ]
+        return min(found, key=lambda one: one.fun)
+
     whole = parts.sum(axis=0)
-    best = minimize_scalar(lambda s: loss(fitted, y, base + s * whole), bounds=(0, 1), method="bounded")
-    none = loss(fitted, y, base)
-    lost = [loss(fitted, y, base + best.x * (whole - own)) - best.fun for own in parts]
+    none, best = least(whole, 0).fun, least(whole, 1)
+    lost = [cost(best.x, whole - own) - best.fun for own in parts]
     return (none - best.fun) / none, np.array(lost) / (none - best.fun)
 
 
@@ -125,9 +159,9 @@ def test_same_as_refits_one_by_one(name):
     model, X, y, Z, changed = example(name)
     found = held_out_scores(model, X, y, covariates=Z, cv=4, random_state=2)
     assert set(np.bincount(found.fold)) <= {len(y) // 4 - 1, len(y) // 4, len(y) // 4 + 1}
-    scores, base, parts = one_by_one(model, X, y, found.fold, Z, changed)
+    scores, *between, parts = one_by_one(model, X, y, found.fold, Z, changed)
     np.testing.assert_allclose(found.scores, scores, atol=1e-6)
-    explained, contribution = use_of(model, y, base, parts)
+    explained, contribution = use_of(model, y, *between, parts)
     np.testing.assert_allclose(found.explained, explained, rtol=1e-5)
     np.testing.assert_allclose(found.contribution, contribution, rtol=1e-3, atol=1e-4)
     np.testing.assert_array_equal(found.predictive, contribution >= 0.01)
@@ -172,6 +206,94 @@ def test_random_labels_have_no_predictive_factors(kind):
     assert shown <= 1
 
 
+def uneven(rng):
+    X = rng.standard_normal((90, 40))
+    return SMFClassifier(2, **QUIET), X, (np.arange(90) < 12).astype(int), {}
+
+
+def overdispersed(rng):
+    """Variance 9 times the mean."""
+    X = rng.standard_normal((120, 10))
+    return (
+        SMFRegressor(2, loss="poisson", xi=1e-3, **QUIET),
+        X,
+        rng.negative_binomial(0.375, 1 / 9, 120) * 1.0,
+        {},
+    )
+
+
+def exposed(rng):
+    """The variance grows faster than the expected count."""
+    X, years = rng.standard_normal((110, 10)), np.exp(rng.normal(0, 1.5, 110))
+    y = rng.negative_binomial(1.0, 1 / (1 + 5 * years)) * 1.0
+    return SMFRegressor(2, loss="poisson", xi=1e-3, exposure_column=10, **QUIET), np.c_[X, years], y, {}
+
+
+def in_strata(rng):
+    """Hazards and features differ between strata, and the risk does not depend on the features."""
+    stratum = rng.integers(0, 3, 90)
+    X = rng.standard_normal((90, 40)) + rng.standard_normal((3, 40))[stratum]
+    time = rng.exponential(np.array([1, 5, 25.0])[stratum])
+    return SMFSurvival(2, **QUIET), X, np.c_[rng.random(90) < 0.7, time, stratum], {}
+
+
+def unequal_weights(rng):
+    X, weight = rng.standard_normal((90, 40)), np.exp(rng.normal(0, 1.5, 90))
+    return SMFClassifier(2, **QUIET), X, rng.integers(0, 2, 90), {"sample_weight": weight}
+
+
+def confounded(rng):
+    """Labels depend on a covariate that features go with as well."""
+    X, Z = rng.standard_normal((90, 40)), rng.standard_normal((90, 1))
+    X[:, :10] += 0.7 * Z
+    y = (1.5 * Z[:, 0] - 1.5 + rng.logistic(size=90) > 0).astype(int)
+    return SMFClassifier(2, **QUIET), X, y, {"covariates": Z}
+
+
+@pytest.mark.parametrize(
+    "draw", [uneven, overdispersed, exposed, in_strata, unequal_weights, confounded], ids=lambda f: f.__name__
+)
+def test_noise_is_not_called_predictive(draw):
+    shown = 0
+    for seed in range(12):
+        model, X, y, given = draw(np.random.default_rng(seed))
+        shown += held_out_scores(model.fit(X, y, **given), X, y, **given).predictive.any()
+    assert shown <= 1
+
+
+def test_repeated_measurements_are_no_further_evidence():
+    """Groups of eight equal samples: three of ten groups with a label by chance look like 24 samples."""
+    shown = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(12), 8)
+        X, y = rng.standard_normal((12, 6))[groups], rng.permutation(np.arange(12) % 2)[groups]
+        X += 0.3 * rng.standard_normal(X.shape)
+        model = SMFClassifier(2, **QUIET).fit(X, y)
+        shown += held_out_scores(model, X, y, groups=groups).predictive.any()
+    assert shown <= 1
+
+
+def test_neither_the_unit_of_weights_nor_that_of_exposures_matters():
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((60, 8)), rng.uniform(0.5, 2, 60)
+    y = (X[:, 0] + 0.7 * rng.standard_normal(60) > 0).astype(int)
+    found = [
+        held_out_scores(SMFClassifier(2, **QUIET).fit(X, y, sample_weight=w), X, y, sample_weight=w)
+        for w in (weight, 10 * weight)
+    ]
+    years = np.exp(rng.standard_normal(60))
+    y = rng.poisson(years * np.exp(X[:, 0])) * 1.0
+    for unit in (1, 100):
+        both = np.c_[X, unit * years]
+        model = SMFRegressor(2, loss="poisson", exposure_column=8, **QUIET).fit(both, y)
+        found.append(held_out_scores(model, both, y))
+    for one, other in (found[:2], found[2:]):
+        assert one.predictive[0]
+        np.testing.assert_array_equal(one.predictive, other.predictive)
+        np.testing.assert_allclose(one.explained, other.explained, rtol=1e-3)
+
+
 def test_samples_without_a_label_or_weight_are_never_held_out():
     X, y = table(n=60)
     X, y, weight = X.to_numpy(), y.astype(object), np.ones(60)
@@ -204,13 +326,13 @@ def test_groups_stay_together():
 
 @pytest.mark.parametrize("missing", ["normal", "unclear"], ids=["first", "last"])
 def test_a_class_that_a_fold_has_no_sample_of(missing):
-    """All samples of a class are in one group: who has never seen it gives it next to no chance."""
+    """All samples of a class are in one group: a fit without it gives it next to no chance."""
     X, y = table(n=60, classes=3)
     groups = np.where(y == missing, 100, np.arange(60) % 6)
     model = SMFClassifier(3, **QUIET).fit(X, y)
     found = held_out_scores(model, X, y, groups=groups, cv=3, positive=missing)
     # A loss of at least 28 for each of these 20 leaves little that can be explained.
-    assert 0 < found.explained < 40 * np.log(3) / (20 * 28)
+    assert 0 <= found.explained < 40 * np.log(3) / (20 * 28)
     assert np.isfinite(found.scores).all() and np.isfinite(found.own).all()
     # One sample of a class is enough for the others to be judged.
     y = np.where((y == missing) & (np.arange(60) != np.flatnonzero(y == missing)[0]), "tumoral", y)

@@ -97,6 +97,7 @@ def test_same_as_refits_one_by_one(model, shape, rotation, by, weighted, monkeyp
     monkeypatch.setattr(resampling._Refits, "views", lambda *args: asked.append(args[1:3]) or views(*args))
     how = {"rotation": rotation, "by": by, "n": 3}
     found = stability(fit, X, y, 3, shuffles=2, sample_weight=weight, random_state=3, **how)
+    asked = [(y[order], parts) for order, parts in asked]
     (labels, parts), *shuffled = asked
     np.testing.assert_array_equal(labels, y)
     assert [len(rows) for rows in parts] == [round(0.8 * len(y))] * 3

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from superfactor.anndata.reading import cells
-from superfactor.estimators.targets import looks_like_counts, survival_y
-
-#: Values of `task`, and the corresponding kinds of `superfactor.outcomes`.
-TASKS = {"classes": "classes", "regression": "numbers", "counts": "counts", "labels": "flags"}
-# Most different whole numbers that are classes; with more they are measurements or counts.
-_MOST_NUMBERED = 20
-_YES, _NO = frozenset(["1", "1.0", "true", "yes"]), frozenset(["0", "0.0", "false", "no"])
+from superfactor.tables.files.annotated import about_cells
+from superfactor.tables.grids.grid import about_samples
+from superfactor.tables.notes import Setting, TableError
+from superfactor.tables.targets import kinds
+from superfactor.tables.targets.columns import TargetColumns
+from superfactor.tables.targets.kinds import TASKS
 
 
 @dataclass(frozen=True)
@@ -89,120 +89,51 @@ class CellOutcome:
 
 
 def read(data: Any, adata: Any, asked: OutcomeRequest, kind: str | None = None) -> CellOutcome:
-    """Return the requested outcome, of this kind if it is known; notes become warnings."""
+    """Return the requested outcome, of this kind if it is known, read as from a file; notes are warnings."""
+    import pandas as pd
+
     asked.check()
-    names = asked.columns
-    said = "label" if asked.time is None else "time"
-    columns = [
-        cells.column(data, adata, name, said if k == 0 else "event" if asked.time else "label")
-        for k, name in enumerate(names)
-    ]
-    if asked.time is not None:
-        time, event = (column.astype(object) if hasattr(column, "cat") else column for column in columns)
-        y, notes = survival_y(event, time, asked.event_word)
-        for line in notes:
-            _warn(f"time={asked.time!r}, event={asked.event!r}: {line}")
-        return CellOutcome("times", names, y, columns[0])
-    if kind is None:
-        kind = TASKS[asked.task] if asked.task is not None else _kind(columns, names, asked.unlabeled)
-    return CellOutcome(kind, names, _READERS[kind](columns, names), columns[0])
+    names, timed = asked.columns, asked.time is not None
+    said = ["time", "event"] if timed else ["label"] * len(names)
+    obs = {
+        name: cells.column(data, adata, name, argument) for name, argument in zip(names, said, strict=True)
+    }
+    columns = TargetColumns(
+        "adata.obs",
+        about_samples(adata.n_obs, about_cells(pd.DataFrame(obs)), names=adata.obs_names),
+        tuple(names),
+        None if asked.unlabeled is None else str(asked.unlabeled),
+        asked.event_word,
+        np.asarray(adata.obs_names),
+        math.inf,
+    )
+    try:
+        kind, y, notes = kinds.read(columns, timed=timed, task=asked.task, kind=kind)
+    except TableError as error:
+        raise ValueError(error.said(_argument)) from error
+    for line in notes:
+        if line.kind != "numbers":  # a column of floats is as expected
+            warnings.warn(f"adata.obs: {line.said(_argument)}", UserWarning, stacklevel=3)
+    first = obs[names[0]]
+    if kind == "classes":
+        y = _in_own_type(first, y)
+    elif y.ndim > 1:
+        y = pd.DataFrame(y, columns=names)
+    return CellOutcome(kind, names, y, first)
 
 
-# --- which kind -----------------------------------------------------------------------------------
+def _argument(setting: Setting) -> str:
+    """Write a parameter of `read_study` as that of a call."""
+    return str(replace(setting, name="label" if setting.name == "target" else setting.name))
 
 
-def _kind(columns: list[Any], names: list[str], unlabeled: Any) -> str:
-    if len(columns) == 1:
-        return _of_one(columns[0], names[0], unlabeled)
-    if all(_flags(column) is not None for column in columns):
-        return "flags"
-    words = [name for name, column in zip(names, columns, strict=True) if not _is_numeric(column)]
-    if words:
-        raise ValueError(
-            f"label: {words[0]!r} holds neither numbers nor yes and no; several columns must be all 0/1, or "
-            "all numbers, and a column of text must be the only label"
-        )
-    return "numbers"
-
-
-def _of_one(column: Any, name: str, unlabeled: Any) -> str:
-    """Return the kind of one column: text, categories and few whole numbers are classes."""
-    if not _is_numeric(column):
-        return "classes"
-    values = _floats(column)
-    if isinstance(unlabeled, int | float):
-        values = values[values != unlabeled]
-    values = values[~np.isnan(values)]
-    different = np.unique(values)
-    whole = bool(np.all(values == np.rint(values)))
-    counts = looks_like_counts(values)
-    as_counts = ", task='counts' as counts" if counts else ""
-    if not whole or len(different) > _MOST_NUMBERED:
-        if counts:
-            _warn(
-                f"label={name!r}: {len(different)} different whole numbers are fitted as numbers; "
-                "task='counts' fits counts"
-            )
-        return "numbers"
-    if len(different) > 2:
-        _warn(
-            f"label={name!r}: whole numbers from {different[0]:g} to {different[-1]:g} are fitted as "
-            f"{len(different)} classes without an order; task='regression' predicts them as "
-            f"numbers{as_counts}, task='classes' confirms classes"
-        )
-    return "classes"
-
-
-def _is_numeric(column: Any) -> bool:
+def _in_own_type(column: Any, y: Any) -> Any:
+    """Return labels (n,) as ``obs`` holds them, because results are compared with it; None where missing."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    return not hasattr(column, "cat") and is_numeric_dtype(column) and not is_bool_dtype(column)
-
-
-# --- y --------------------------------------------------------------------------------------------
-
-
-def _floats(column: Any) -> Any:
-    """Return numbers (n,), NaN where missing."""
-    try:
-        return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"label={column.name!r}: numbers are required; {error}") from error
-
-
-def _flags(column: Any) -> Any:
-    """Return 0.0, 1.0, or NaN where missing (n,); None if the column contains anything else."""
-    found = np.full(len(column), np.nan)
-    words = column.astype(object).astype(str).str.strip().str.lower().to_numpy()
-    known = column.notna().to_numpy()
-    found[known & np.isin(words, list(_NO))] = 0.0
-    found[known & np.isin(words, list(_YES))] = 1.0
-    return None if np.isnan(found[known]).any() else found
-
-
-def _read_numbers(columns: list[Any], names: list[str]) -> Any:
-    import pandas as pd
-
-    values = [_floats(column) for column in columns]
-    return values[0] if len(values) == 1 else pd.DataFrame(dict(zip(names, values, strict=True)))
-
-
-def _read_flags(columns: list[Any], names: list[str]) -> Any:
-    import pandas as pd
-
-    found = {name: _flags(column) for name, column in zip(names, columns, strict=True)}
-    wrong = [name for name, values in found.items() if values is None]
-    if wrong:
-        raise ValueError(f"label: {wrong[0]!r} is not yes and no; 0/1, False/True or no/yes are required")
-    return pd.DataFrame(found)
-
-
-def _read_classes(columns: list[Any], names: list[str]) -> Any:
-    return cells.labels(columns[0])
-
-
-_READERS = {"classes": _read_classes, "numbers": _read_numbers, "counts": _read_numbers, "flags": _read_flags}
-
-
-def _warn(line: str) -> None:
-    warnings.warn(line, UserWarning, stacklevel=5)
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        return y
+    own = cells.labels(column)
+    if y.dtype.kind != "O":
+        return own
+    return np.array([None if a is None else b for a, b in zip(y, own, strict=True)], dtype=object)

@@ -67,7 +67,7 @@ def _summary(learned: Learned, found: Findings) -> list[str]:
     rank, metric = int(learned.estimator.n_components), nested.headline
     accuracy, ridge = (
         nested.summary[metric]["mean"],
-        nested.rivals[outcome_named(nested.outcome).ridge_name][metric]["mean"],
+        nested.baselines[outcome_named(nested.outcome).ridge_name][metric]["mean"],
     )
     sentences = [
         f"{rank} factors of {learned.samples.n_features:,} genes distinguish CD8 from CD4 T cells correctly "

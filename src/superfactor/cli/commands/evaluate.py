@@ -27,7 +27,7 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
     """Print scores with intervals and a verdict."""
     loaded, files = open_with(model, source, {}, screen)
     with screen.step("read"):
-        samples = read_for(loaded, files, labels.id, screen, outcome=labels)
+        samples = read_for(loaded, files, labels.id, screen, outcome=labels, allow_absent=labels.allow_absent)
     for note in samples.notes:
         screen.note(note)
     new = _new_samples(loaded, samples, screen)

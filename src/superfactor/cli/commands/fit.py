@@ -108,6 +108,8 @@ def finish(
             "command": command,
             "versions": about["versions"],
             "table": summary.table_facts(learned.samples),
+            "copies": learned.copies,
+            "given_away_by": learned.revealing,
             "params": about["params"],
             "selection": summary.selection_facts(learned.search, learned.samples.outcome),
             "scores": learned.scores,

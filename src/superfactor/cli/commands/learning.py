@@ -16,12 +16,14 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
+from superfactor.cli.output.option_names import ADVICE
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.descriptions import Description, description_of
-from superfactor.selection import nested_scores
+from superfactor.selection import find_copies, nested_scores
 from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.evaluation.verdict import too_few
+from superfactor.selection.giveaways import find_giveaways
 from superfactor.selection.rows.blocks import has_large_folds
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
@@ -48,6 +50,8 @@ class Learned:
     scores : "held_out" and "training", each a dict of metrics or None without samples
     nested : NestedScores of the training samples, or None
     verdict : the verdict on the nested scores, or why there are none; None if not requested
+    copies : plain values about samples that are copies of each other; None if there are none
+    revealing : plain values about columns that give the outcome away
     """
 
     samples: Study
@@ -58,6 +62,8 @@ class Learned:
     scores: dict[str, Any]
     nested: Any = None
     verdict: Any = None
+    copies: Any = None
+    revealing: Any = ()
 
     @property
     def model(self) -> Any:
@@ -100,6 +106,9 @@ class Learned:
 
 def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     """Choose rank, ξ and λ, fit the training samples, and run the nested cross-validation."""
+    with screen.step("copies"):
+        samples, copies = keep_copies(samples, settings.cv, screen)
+        revealing = revealing_columns(samples, screen)
     with screen.step("select and fit"), screen.progress("choosing rank and weights") as progress:
         train, held_out = split(samples, settings)
         X, y = samples.rows(train), samples.y[train]
@@ -108,7 +117,7 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
         fit_search(search, X, samples.named(y), progress, groups)
     estimator = search.best_estimator_[-1]
     estimator.set_feature_names(samples.model_names, samples.encoding).set_target_names(samples.targets)
-    learned = Learned(samples, settings, search, train, held_out, {})
+    learned = Learned(samples, settings, search, train, held_out, {}, copies=copies, revealing=revealing)
     with screen.step("score"), few_threads(X):
         learned.scores.update(_scores(learned))
     if not settings.repeats:
@@ -116,6 +125,50 @@ def learn(samples: Study, settings: Settings, screen: Screen) -> Learned:
     with screen.step("measure"), screen.progress("nested cross-validation") as progress:
         nested, verdict = evaluated(learned, progress)
     return replace(learned, nested=nested, verdict=verdict)
+
+
+def keep_copies(samples: Study, cv: int | None, screen: Screen) -> tuple[Study, dict[str, Any] | None]:
+    """Return the samples with copies as groups, and plain values about these; print a note on them."""
+    ids = None if samples.roles.id is None else samples.ids
+    copies = find_copies(samples.X, ids=ids)
+    if not copies:
+        return samples, None
+    outcome, target = _target(samples, samples.y)
+    folds = cv or default_folds(samples.design)
+    together = copies.for_folds(lambda own: outcome.sizes(target.truth, own[samples.labeled]), folds)
+    if samples.groups is not None:
+        divided = len(np.unique(np.column_stack([copies.groups, samples.groups]), axis=0))
+        kept = divided == copies.groups.max() + 1
+    else:
+        kept = together is not None
+        samples = samples if together is None else replace(samples, groups=together)
+    screen.note(
+        f"{copies.statement(samples.ids)}; "
+        + ("copies stay in one fold" if kept else "folds may separate them, which inflates scores")
+    )
+    members = [[str(samples.ids[i]) for i in own] for own in copies.members]
+    return samples, {"groups": members, "reasons": list(copies.reasons), "kept_together": kept}
+
+
+def revealing_columns(samples: Study, screen: Screen) -> list[dict[str, Any]]:
+    """Return plain values about columns that give the outcome away; print a note on them."""
+    outcome, target = _target(samples, samples.y)
+    p, q = samples.n_features, len(samples.covariate_names)
+    X = samples.design[:, : p + q]
+    found = find_giveaways(
+        *(outcome, target.truth, np.flatnonzero(samples.labeled), X),
+        names=(*samples.names, *samples.covariate_names),
+        covariate_columns=list(range(p, p + q)) or None,
+    )
+    if found:
+        features = [column.name for column in found.columns if not column.covariate]
+        inside = len(features) < len(found.columns)
+        screen.note(
+            found.statement(
+                "leave {} out of --covariates" if inside else f"--drop {','.join(features)} leaves {{}} out"
+            )
+        )
+    return found.as_dicts()
 
 
 def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
@@ -136,12 +189,13 @@ def evaluated(learned: Learned, progress: Any) -> tuple[Any, Any]:
             samples.named(y),
             groups=groups,
             covariate_names=tuple(samples.encoding),
-            n_splits=settings.cv or default_folds(samples.design),
+            n_splits=settings.cv or (FEW_FOLDS if _is_large(samples.design) else "auto"),
             n_repeats=settings.repeats,
             permutations=settings.permutations,
             random_state=settings.seed,
             progress=progress,
         )
+    found = replace(found, verdict=found.verdict.advising(ADVICE))  # the page shows it too
     return found, found.verdict
 
 
@@ -234,8 +288,8 @@ def _held_out_groups(
     held = round(parts * settings.test_size)
     if not 0 < held < parts:
         raise UserError(
-            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group!r} cannot make up this "
-            f"share; another share, or more groups{outcome.of_each}, are required"
+            f"--test-size {settings.test_size:g}: the groups of {samples.roles.group or 'copies'!r} cannot "
+            f"make up this share; another share, or more groups{outcome.of_each}, are required"
         )
     splitter = StratifiedGroupKFold(parts, shuffle=True, random_state=settings.seed)
     strata = outcome.strata(target.truth)

@@ -17,12 +17,14 @@ from superfactor.tables.notes import occur_twice
 from superfactor.tables.study import Study
 
 
-def run(model: Path, source: Sources, identifier: str | None, out: Path, screen: Screen) -> None:
+def run(
+    model: Path, source: Sources, identifier: str | None, allow_absent: bool, out: Path, screen: Screen
+) -> None:
     """Write one row per sample, in the order of the table."""
     loaded, files = open_with(model, source, {"--out": out}, screen)
     check_table("--out", out)
     with screen.step("read"):
-        samples = read_for(loaded, files, identifier, screen)
+        samples = read_for(loaded, files, identifier, screen, allow_absent=allow_absent)
     with screen.step("predict"), as_user_error():
         found = predicted(loaded.model, samples)
     with screen.step("write"):

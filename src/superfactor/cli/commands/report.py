@@ -34,7 +34,8 @@ def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Scr
     check_positive(analysis.positive, about)
     check_page(about.get("outcome", "classes"))
     with screen.step("read"):
-        samples = read_for(loaded, files, None, screen, outcome=Labels())
+        # A table without some features is not the one of the fit, which `_parts` says.
+        samples = read_for(loaded, files, None, screen, outcome=Labels(), allow_absent=True)
     for note in samples.notes:
         screen.note(note)
     train, others = _parts(loaded, samples)

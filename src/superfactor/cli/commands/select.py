@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from superfactor.cli.commands.learning import fit_search, search_for
+from superfactor.cli.commands.learning import fit_search, keep_copies, search_for
 from superfactor.cli.errors import as_user_error
 from superfactor.cli.options import Choice, TableReading
 from superfactor.cli.output import summary
@@ -35,6 +35,8 @@ def run(
     check_table("--out", out)
     with screen.step("read"), as_user_error(called=reading.called):
         samples = read_study(source, **vars(columns), **vars(reading.wishes), progress=screen.progress)
+    with screen.step("copies"):
+        samples, _ = keep_copies(samples, settings.cv, screen)
     with screen.step("select"), screen.progress("scoring settings") as progress:
         search = search_for(samples, settings, samples.y, samples.groups).set_params(refit=False)
         fit_search(search, samples.design, samples.named(samples.y), progress, samples.groups)

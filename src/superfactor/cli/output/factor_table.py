@@ -154,7 +154,9 @@ def _legend(
         rows.append(("direction", description.direction))
     alone = factors[0]["alone_out_of_fold"]
     if alone is not None:
-        words = f"of the factor alone, in held-out samples; {description.alone_of_nothing}"
+        words = (
+            f"of this factor alone, held-out samples of all folds together; {description.alone_of_nothing}"
+        )
         rows.append((alone["name"], words))
     if NOT_SHOWN in roles:
         words = "predicts the training samples; not shown for held-out samples"

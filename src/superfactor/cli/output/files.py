@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from superfactor._files import replacing
 from superfactor.cli.errors import UserError
+from superfactor.tables.grids.cells import for_spreadsheet, is_computed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,30 +22,55 @@ if TYPE_CHECKING:
 _NOT_WRITTEN = (".xls", ".ods", ".h5ad", ".h5mu", ".npz", ".html", ".json", ".skops", ".feather")
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table in the format of the file's ending; CSV for unknown endings."""
+    """Write a table in the format of the file's ending, completely or not at all; CSV for unknown endings.
+
+    Text that a spreadsheet would compute stays text there; our own readers restore it.
+    """
+    with replacing(path) as temporary:
+        # Within the block, since openpyxl has temporary files of its own: an error names the table.
+        temporary.write_bytes(_content(path, header, rows))
+
+
+def _content(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     ending = _ending(path)
-    if ending in (".parquet", ".xlsx"):
+    if ending == ".parquet":
         import pandas as pd
 
-        frame, content = pd.DataFrame(list(rows), columns=list(header)), io.BytesIO()
-        write = frame.to_parquet if ending == ".parquet" else frame.to_excel
-        write(content, index=False)
-        write_bytes(path, content.getvalue())
-        return
+        content = io.BytesIO()
+        pd.DataFrame(list(rows), columns=list(header)).to_parquet(content, index=False)
+        return content.getvalue()
+    if ending == ".xlsx":
+        return _workbook([header, *rows])
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter="\t" if ending == ".tsv" else ",", lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([for_spreadsheet(cell) for cell in row] for row in (header, *rows))
     whole = text.getvalue().encode()
     # Without a time stamp, so that the same table gives the same file.
-    write_bytes(path, gzip.compress(whole, mtime=0) if path.suffix.lower() == ".gz" else whole)
+    return gzip.compress(whole, mtime=0) if path.suffix.lower() == ".gz" else whole
+
+
+def _workbook(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Return a workbook with one sheet, in which all text is text and no formula."""
+    from openpyxl import Workbook
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    book, content = Workbook(), io.BytesIO()
+    for i, row in enumerate(rows, start=1):
+        for j, value in enumerate(row, start=1):
+            if value is None or value != value:
+                continue
+            known = value.item() if hasattr(value, "item") else value
+            if isinstance(known, str):
+                known = ILLEGAL_CHARACTERS_RE.sub("\ufffd", known)
+            if isinstance(known, str) and is_computed(known.lstrip("'")):
+                # The cell is marked as text, so an apostrophe is needed only before one that readers remove.
+                cell = book.active.cell(i, j, for_spreadsheet(known) if known.startswith("'") else known)
+                cell.data_type, cell.quotePrefix = "s", True
+            else:
+                book.active.cell(i, j, known)
+    book.save(content)
+    return content.getvalue()
 
 
 def write_frame(path: Path, frame: pd.DataFrame) -> None:

@@ -141,7 +141,7 @@ def _nearness(model: Any, X: Any, y: Any, screen: Screen) -> Any:
     if not progress.is_quick(X.shape, len(factor_view(model).outputs)):
         screen.note(
             "no comparison of the model with ridge regression and PCA, because tuning ridge regression takes "
-            "long for this table; superfactor.interpretation.nearness computes it"
+            "long for this table"
         )
         return None
     with screen.step("nearness"), screen.progress("comparing with ridge regression and PCA"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from superfactor.cli.errors import UserError
 from superfactor.cli.output.files import write_frame
 from superfactor.cli.output.findings import Findings
@@ -40,7 +42,8 @@ def write_page(
         target=about["target"],
         ids=[*samples.ids[train], *samples.ids[held_out]],
         command=about["command"],
-        notes=_notes(about, screen),
+        changes=["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"],
+        notes=_notes(screen),
         groups=about["groups"],
         **found.for_page,
         **more,
@@ -71,13 +74,9 @@ def _confounders_at(samples: Study, train: Any, held_out: Any) -> dict[str, Any]
     }
 
 
-def _notes(about: dict[str, Any], screen: Screen) -> list[str]:
-    """Return the notes of the page: changes of the table, and notes of the command.
-
-    Notes on imputation are omitted, because the page reports imputed values.
-    """
-    changes = ["Feature values below 1 were set to 1, then log2 was taken."] * about["log2"]
-    return changes + [note for note in screen.notes if screen.kinds[note] != "filled"]
+def _notes(screen: Screen) -> list[str]:
+    """Return the notes of the command without those on imputation, which the page reports itself."""
+    return [note for note in screen.notes if screen.kinds[note] != "filled"]
 
 
 def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
@@ -89,4 +88,4 @@ def write_features(path: Path, found: Findings, X: Any, y: Any) -> None:
         # The command line accepts only tables with unique names of features.
         for name in (*columns.values(), "stable"):
             table[name] = table["feature"].map(own[name])
-    write_frame(path, table)
+    write_frame(path, table.replace({"difference_in_sd": [np.inf, -np.inf]}, np.nan))

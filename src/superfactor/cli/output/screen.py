@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from superfactor._words import COPIES, GIVEN_AWAY
 from superfactor.cli.output.option_names import option
 
 if TYPE_CHECKING:
@@ -126,15 +127,21 @@ class Screen:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Measure the time of a step, and turn its warnings into notes."""
+        from superfactor.estimators.targets.spelling import LabelWarning
+
         begin = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
+            # Reported with options when the table was read.
+            warnings.simplefilter("ignore", LabelWarning)
             # Columns were matched by name before they became an array.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             # Reported with names when the table was read.
             warnings.filterwarnings("ignore", "confounders: ")
-            warnings.filterwarnings("ignore", "X: .* of the values are missing")
+            warnings.filterwarnings("ignore", "X: .* values are missing")
+            for reported in (COPIES, GIVEN_AWAY):
+                warnings.filterwarnings("ignore", f"X: {reported}")
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
         for warning in caught:

@@ -7,6 +7,7 @@ from typing import Any
 from scipy.sparse import issparse
 
 from superfactor.cli.commands.learning import Learned
+from superfactor.cli.output.option_names import ADVICE
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, outcome_named
 from superfactor.outcomes.descriptions import description_of
@@ -19,13 +20,6 @@ from superfactor.tables.targets.columns import known
 # Style of the headline by the grade of a verdict.
 STYLES = {"better": "bold green", "not shown": "bold yellow", "worse": "bold red"}
 NONE = {"mean": float("nan")}
-# Advice of a verdict as options of the command line.
-ADVICE = {
-    "balance": "Equal weights of the classes: --balance.",
-    "rank": "Another number of factors, --rank 2,4,8; or other features.",
-    "folds": "More folds: --cv 5 and --repeats 5 narrow the interval.",
-    "groups": "Check for mixed-up labels, or for groups of related samples: --group.",
-}
 
 
 def describe(learned: Learned, screen: Screen) -> None:
@@ -91,13 +85,13 @@ def performance(learned: Learned, screen: Screen) -> None:
     nested = learned.nested
     if nested is None:
         return
-    outcome, others = outcome_named(nested.outcome), list(nested.rivals)
+    outcome, others = outcome_named(nested.outcome), list(nested.baselines)
     rows = [
         [
             outcome.words(metric),
             figure(outcome, metric, found["mean"]),
             interval(outcome, metric, found),
-            *(figure(outcome, metric, nested.rivals[name].get(metric, NONE)["mean"]) for name in others),
+            *(figure(outcome, metric, nested.baselines[name].get(metric, NONE)["mean"]) for name in others),
         ]
         for metric, found in nested.summary.items()
         if metric != "calibration_intercept"
@@ -112,7 +106,8 @@ def performance(learned: Learned, screen: Screen) -> None:
         chosen=headline_row(rows, nested),
     )
     words = outcome.legend(others, nested.names, nested.counts)
-    screen.print(f"{words}. All methods use the same folds.", style="dim")
+    together = ", calibration of all folds together" * any("calibration" in name for name in nested.summary)
+    screen.print(f"{words}. Means over folds{together}. All methods use the same folds.", style="dim")
 
 
 def headline_row(rows: list[list[str]], found: Any) -> int | None:

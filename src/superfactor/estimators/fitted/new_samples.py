@@ -1,9 +1,12 @@
-"""Codes and activations of new samples."""
+"""Codes and activations of new samples, whose missing values a model may complete from its factors."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +16,7 @@ from superfactor.estimators import inputs
 from superfactor.estimators.covariates import ColumnRoles
 from superfactor.estimators.inputs import by_blocks, devices
 from superfactor.models import Coding
+from superfactor.preprocessing.completion import factors_of_model
 from superfactor.spectrum import RowSource
 
 
@@ -23,7 +27,13 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     factor_coef_: NumpyArray
     covariate_coef_: NumpyArray
     intercept_: NumpyArray
+    patterns_: NumpyArray
+    score_covariance_: NumpyArray
+    feature_mean_: NumpyArray
+    feature_scale_: NumpyArray
     device: Any
+    #: None also in models of versions without this parameter, and in estimators that have none.
+    impute: Any = None
     _coding: Coding
     _roles: ColumnRoles
 
@@ -51,8 +61,11 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         codes, offset = by_blocks(self._code_and_offset, X, extra)
         return codes, offset
 
-    def _new_samples(self, X: Any, method: str) -> Array | RowSource:
-        """Check the user's X (n, p) and move it to the device of the model."""
+    def _new_samples(self, X: Any, method: str, *, as_given: bool = False) -> Array | RowSource:
+        """Check the user's X (n, p) and move it to the device of the model.
+
+        With `as_given`, missing values that the model could complete stay.
+        """
         check_is_fitted(self)
         X = self._numbers(X)
         rows = inputs.check_rows(self, X, reset=False, method=method)
@@ -60,7 +73,41 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return rows
         if inputs.is_foreign(X):
             X = devices.moved(X, self.device)
-        return inputs.check_data(self, X, reset=False, method=method)
+        return self._checked(X, method, (lambda X: X) if as_given else self._completed)
+
+    def _checked(self, X: Any, method: str, complete: Callable[[NumpyArray], NumpyArray]) -> Array:
+        """Return X (n, p) in memory, checked; `complete` replaces missing values if the model does that."""
+        given = None if self.impute is None else complete
+        return inputs.check_data(self, X, reset=False, method=method, complete=given)
+
+    def _completed(self, X: NumpyArray) -> NumpyArray:
+        """Return X (n, p) with the missing values of the factorized columns filled from the factors."""
+        name = type(self).__name__
+        if not hasattr(self, "feature_mean_"):
+            raise ValueError(
+                f"X: this {name} of an earlier version lacks feature_mean_, from which missing values are "
+                "completed; fit it again"
+            )
+        gone = np.isnan(X)
+        for j in self._roles.inside:
+            if gone[:, j].any():
+                names = getattr(self, "feature_names_in_", None)
+                raise ValueError(
+                    f"X: covariate {j if names is None else names[j]!r} is missing in {gone[:, j].sum()} of "
+                    f"{len(X)} samples, but was never missing in fit; only features are completed"
+                )
+        factorized = np.delete(np.arange(X.shape[1]), self._roles.apart)
+        gone = gone[:, factorized]
+        factors, noise = factors_of_model(self.patterns_, self.score_covariance_, self.feature_scale_)
+        X = np.array(X)
+        features = [str(feature) for feature in self.component_names_]
+        factors.complete(X, factorized, self.feature_mean_, noise, features)
+        warnings.warn(
+            f"X: {inputs.counted_missing(gone)}; {name} completes them from its factors",
+            UserWarning,
+            stacklevel=2,
+        )
+        return X
 
     def _numbers(self, X: Any) -> Any:
         return self._roles.numbers(X, getattr(self, "feature_names_in_", None))
@@ -146,7 +193,7 @@ class NewSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             has no covariates, or if it was fitted with `covariates` and they are not given here.
         """
         check_is_fitted(self)
-        X = inputs.check_data(self, self._numbers(X), reset=False, method="split_columns")
+        X = self._checked(self._numbers(X), "split_columns", self._completed)
         missing = covariates is None and self._roles.n_beside > 0
         extra = None if missing else self._roles.check_covariates(covariates, X, "split_columns")
         X, inside = self._roles.split(X)

@@ -67,7 +67,8 @@ def from_record(record: dict[str, Any], unlabeled: Any = None) -> Any:
 
     Records of version 1.0 do not name the estimator; they are of classifiers.
     """
-    parameters = {name: _plain(value) for name, value in record["parameters"].items()}
+    given = record["parameters"]
+    parameters = {name: _plain(given[name]) for name in _PARAMETERS if name in given}
     estimator = _ESTIMATORS[str(record.get("estimator", "SMFClassifier"))](**parameters)
     for name in _ARRAYS:
         setattr(estimator, name, np.asarray(record["arrays"][name.rstrip("_")]))

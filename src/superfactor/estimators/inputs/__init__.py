@@ -30,7 +30,13 @@ from superfactor.estimators.inputs.columns import (
     split_apart,
     split_columns,
 )
-from superfactor.estimators.inputs.data import check_data, check_numbers, check_rows, refuse_annotated
+from superfactor.estimators.inputs.data import (
+    check_data,
+    check_numbers,
+    check_rows,
+    counted_missing,
+    refuse_other_objects,
+)
 from superfactor.estimators.inputs.sample_data import (
     check_codes,
     check_covariates,
@@ -54,13 +60,14 @@ __all__ = [
     "check_same_names",
     "check_weights",
     "column_names",
+    "counted_missing",
     "covariate_indices",
     "exposure_index",
     "exposures_in",
     "is_foreign",
     "like",
     "names_without",
-    "refuse_annotated",
+    "refuse_other_objects",
     "split_apart",
     "split_columns",
     "take",

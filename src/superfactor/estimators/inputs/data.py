@@ -6,7 +6,8 @@ its rows have weight zero. Other arrays are small and are converted to the type 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,25 +16,34 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
-from superfactor._arrays import Array, device, namespace
+from superfactor._arrays import Array, NumpyArray, device, namespace
 from superfactor.estimators.inputs.arrays import as_numpy, block_cuts, is_foreign
 from superfactor.preprocessing.cells import holds_unreadable
+from superfactor.preprocessing.columns import advising_reindex
 from superfactor.spectrum import RowSource, as_rows
 
 # Replaces scikit-learn's advice, which has six lines and does not mention LowRankImputer.
 _MISSING_ADVICE = (
     "Input X contains NaN; put superfactor.preprocessing.LowRankImputer() before the model in a Pipeline. "
-    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV do this themselves only if X has missing values in fit"
+    "SMFClassifierCV, SMFRegressorCV and SMFSurvivalCV complete missing values themselves unless impute=None"
 )
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps: bool = False) -> Array:
+def check_data(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    method: str = "fit",
+    gaps: bool = False,
+    complete: Callable[[NumpyArray], NumpyArray] | None = None,
+) -> Array:
     """Return X (n, p) as a finite floating array: NumPy, another array library, CSR or CSC.
 
-    With `gaps`, a dense NumPy array may contain NaN. Sets (`reset`) or checks ``n_features_in_`` and
-    ``feature_names_in_`` of the estimator.
+    With `gaps`, a dense NumPy array may contain NaN; `complete` returns the array to use in its place. Sets
+    (`reset`) or checks ``n_features_in_`` and ``feature_names_in_`` of the estimator.
     """
-    refuse_annotated(X)
+    refuse_other_objects(X)
     if not reset:
         _check_same_library(estimator, X, method)
     if is_foreign(X):
@@ -44,7 +54,7 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps
             f"X: {source!r} is read in passes, which only prediction and fit with solver='lifted-newton' "
             "and certify='residual' or None support; an array or a memmap is required here"
         )
-    with _named("X", X):
+    with _named("X", X), advising_reindex(estimator, X, advise=complete is not None):
         data = validate_data(
             estimator,
             X,
@@ -53,8 +63,14 @@ def check_data(estimator: Any, X: Any, *, reset: bool, method: str = "fit", gaps
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
-    _check_finite(data, allow_nan=gaps and not sp.issparse(X))
-    return data
+    missing = _check_finite(data, allow_nan=(gaps or complete is not None) and not sp.issparse(data))
+    return data if complete is None or not missing else complete(data)
+
+
+def counted_missing(gone: NumpyArray) -> str:
+    """Return the number of missing values of a mask (n, p) in words."""
+    samples = int(gone.any(axis=1).sum())
+    return f"{gone.sum()} of {gone.size} values are missing, in {samples} of {len(gone)} samples"
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> RowSource | None:
@@ -63,7 +79,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     A memmap of a single block counts as an array, because joblib creates such memmaps. Sets (`reset`) or
     checks the same attributes as `check_data`. Values are checked when they are read.
     """
-    refuse_annotated(X)
+    refuse_other_objects(X)
     source = as_rows(X)
     if source is None or (isinstance(X, np.memmap) and len(block_cuts(source)) <= 2):
         return None
@@ -75,8 +91,12 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, method: str = "fit") -> R
     return source
 
 
-def refuse_annotated(X: Any) -> None:
-    """Raise a TypeError for AnnData, because only the user knows which column holds the labels."""
+def refuse_other_objects(X: Any) -> None:
+    """Raise a TypeError for paths, and for AnnData, because only the user knows which column holds labels."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X: numbers are required, got a path; superfactor.row_blocks({os.fspath(X)!r}) opens it"
+        )
     if hasattr(X, "obs") and hasattr(X, "X") and not hasattr(X, "columns"):
         raise TypeError(
             f"X: {type(X).__name__} holds a matrix and annotations; superfactor.anndata.tl.smf(adata, "
@@ -110,15 +130,18 @@ def check_numbers(name: str, values: Any, **options: Any) -> Any:
         return check_array(as_numpy(values), dtype=np.float64, input_name=name, **options)
 
 
-def _check_finite(X: Any, allow_nan: bool) -> None:
-    """Check in one pass that X is finite; NaN raises an error with advice."""
+def _check_finite(X: Any, allow_nan: bool) -> bool:
+    """Check in one pass that X is finite; NaN raises an error with advice, or the result is True."""
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.sum(values))
-    if not finite:
-        if not allow_nan and np.isnan(values).any():
-            raise ValueError(_MISSING_ADVICE)
-        assert_all_finite(values, allow_nan=True, input_name="X")
+    if finite:
+        return False
+    missing = bool(np.isnan(values).any())
+    if missing and not allow_nan:
+        raise ValueError(_MISSING_ADVICE)
+    assert_all_finite(values, allow_nan=True, input_name="X")
+    return missing
 
 
 def _check_foreign(estimator: Any, X: Array, reset: bool) -> Array:

@@ -29,6 +29,7 @@ class CheckedY:
     names: Any = None  # (κ,) names of the columns, if they have any
     strata: Any = None  # for survival times: the names of the strata, in order
     coded_as_r: bool = False  # for survival times: whether events are coded 1 and 2
+    event_column: Any = None  # for survival times: the name of the column of events, or its position
 
     def among(self, kept: Any) -> CheckedY:
         """Return y of the samples at positions `kept`; None is all of them."""
@@ -68,7 +69,10 @@ class CheckedY:
         if self.values.dtype.kind != "f":
             return np.where(self.known, self.values.astype(object), None)
         out = self.values.copy()
-        out[~self.known] = np.nan
+        if self.strata is None:
+            out[~self.known] = np.nan
+        else:  # a stratum is required of every sample
+            out[~self.known, :2] = np.nan
         return out
 
     @property

@@ -59,14 +59,17 @@ def half_deviances(counts: Any, expected: Any) -> Any:
     return PoissonLoss().value(np.log(np.maximum(expected, np.finfo(float).tiny)), counts)
 
 
-def beyond_exposure(counts: Any, exposures: Any) -> Any:
+def beyond_exposure(counts: Any, exposures: Any, weight: Any = None) -> Any:
     """Return Pearson residuals (n, κ) of counts given exposures (n, 1) and one rate for all samples.
+
+    The rate is that of samples with weights (n,), by default 1.
 
     Residuals are (count − expected)/√expected. Their variances are about equal, whereas rates of samples with
     little exposure are mostly noise.
     """
     counts = np.asarray(counts, dtype=float)
-    expected = exposures * np.maximum(counts.sum(axis=0) / np.sum(exposures), np.finfo(float).tiny)
+    weight = np.ones(len(counts)) if weight is None else weight
+    expected = exposures * np.maximum(weight @ counts / (weight @ exposures), np.finfo(float).tiny)
     return (counts - expected) / np.sqrt(expected)
 
 

@@ -97,11 +97,14 @@ def event_numbers(column: Any, as_r: bool = False) -> Any:
     return numbers if known else None
 
 
-def told_apart(columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, Any, list[str]]:
+def told_apart(
+    columns: Sequence[Any], names: Sequence[str], event: int | str | None = None
+) -> tuple[Any, Any, list[str]]:
     """Return the column of events, that of times, and a note if only the contents determine them.
 
     Their order varies. The column that can be events is used; if both can, the boolean one, the one with the
-    name of an event, or the first.
+    name of an event, or the first. `event` is the name of the column of events, or its position without
+    names, in the y of a fit: if both columns of another y can be events, it is read in the same way.
     """
     can_be = [event_numbers(column) is not None for column in columns]
     true_or_false = [str(getattr(column, "dtype", "")).lower().startswith("bool") for column in columns]
@@ -112,6 +115,10 @@ def told_apart(columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, Any, 
         k = true_or_false.index(True)
     else:
         k = named or 0
+        if isinstance(event, str) and event in names:
+            k = named = list(names).index(event)
+        elif isinstance(event, int) and not any(names):
+            k = named = event
     clear = k == 0 or true_or_false[k] or named == k
     return columns[k], columns[1 - k], [] if clear else [_SWAPPED]
 

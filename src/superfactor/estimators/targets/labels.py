@@ -14,7 +14,6 @@ from superfactor._arrays import Array
 from superfactor.estimators.inputs import check_length
 from superfactor.estimators.parameters import shown
 from superfactor.estimators.targets.checked import CheckedY, check_passed, without_fields
-from superfactor.estimators.targets.spelling import check_spelling
 from superfactor.preprocessing.cells import is_missing
 
 
@@ -41,7 +40,6 @@ def check_labels(y: Any, X: Array, name: str, unlabeled: Any = None) -> CheckedY
     # Integers are always labels. The check is expensive; for integers it only warns of too many classes.
     if labels.dtype.kind not in "iu" or np.ptp(labels) > len(labels) // 4:
         check_classification_targets(labels)
-    check_spelling(labels)
     return given
 
 
@@ -128,7 +126,9 @@ def check_class_weight(class_weight: Any, classes: Any, codes: Any, weight: Any)
                 f"class_weight={shown(class_weight)}: {shown(label)} is no class of y, {shown(known)}; "
                 "leave it out"
             )
-        if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
-            raise ValueError(f"class_weight={shown(class_weight)}: positive finite numbers are required")
+        if not isinstance(factor, Real) or not 0 <= float(factor) < np.inf:
+            raise ValueError(f"class_weight={shown(class_weight)}: finite numbers >= 0 are required")
         factors[known.index(label)] = float(factor)
+    if np.count_nonzero(factors) < 2:
+        raise ValueError(f"class_weight={shown(class_weight)}: at least 2 classes need a weight above 0")
     return factors[codes]

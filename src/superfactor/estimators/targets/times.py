@@ -26,14 +26,18 @@ _FORMS = (
 _STRATUM, _ENTRY = "stratum", "entry"
 
 
-def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> CheckedY:
+def check_survival(
+    y: Any, X: Array, name: str, as_r: bool = False, event_column: int | str | None = None
+) -> CheckedY:
     """Return events and times (n, 2) as NumPy float64 from a structured array, DataFrame or two columns.
 
     A sample without an event and without a time (None, NaN, NA) has no outcome. If y has strata (a field
     "stratum" or a third column), the result is (n, 3) with their numbers, starting at 0. `as_r`: events are
-    coded 1 and 2, as in R, even if only one of them occurs.
+    coded 1 and 2, as in R, even if only one of them occurs. `event_column`: the name or position of the
+    column of events in the y of a fit, which is read in the same way.
     """
-    event, time, notes, stratum = _columns(check_passed(y, name))
+    y = check_passed(y, name)
+    event, time, notes, stratum, column_of_events = _columns(y, event_column)
     check_length("y", event, X)
     found = event_numbers(event, as_r)
     if found is None:
@@ -53,9 +57,9 @@ def check_survival(y: Any, X: Array, name: str, as_r: bool = False) -> CheckedY:
         columns.append(codes.astype(np.float64))
     values = np.column_stack(columns)
     of_r = found is not None and bool(np.any(found == 2))
-    if absent.any():
-        return CheckedY(np.where(absent[:, None], 0.0, values), ~absent, strata=strata, coded_as_r=of_r)
-    return CheckedY(values, strata=strata, coded_as_r=of_r)
+    known = ~absent if absent.any() else None
+    values = values if known is None else np.where(absent[:, None], 0.0, values)
+    return CheckedY(values, known, strata=strata, coded_as_r=of_r, event_column=column_of_events)
 
 
 def time_name(y: Any) -> str:
@@ -86,6 +90,8 @@ def _strata(column: Any) -> tuple[Any, Any]:
 def check_tells_something(given: CheckedY, weight: Any) -> None:
     """Raise a ValueError if no two samples of positive weight (n,) can be compared."""
     truth = given.values[weight > 0]
+    if len(truth) < 2:
+        raise ValueError("y: one sample; survival times of at least 2 samples are required, to compare them")
     if not np.any(truth[:, 0]):
         n = len(given.values)
         raise ValueError(f"y: none of the {n} samples has an event; some are required")
@@ -110,15 +116,16 @@ def is_comparable(truth: Any) -> bool:
     return False
 
 
-def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
-    """Return the columns of events and of times, notes on how they were found, and strata or None."""
+def _columns(y: Any, event: int | str | None) -> tuple[Any, Any, list[str], Any, int | str]:
+    """Return events, times, notes on how they were found, strata or None, and the column of events."""
     names = _names(y)
     if not names:
         table = np.asarray(y)
         if table.ndim != 2 or table.shape[1] not in (2, 3):
             raise ValueError(f"y: an array of shape {table.shape}; {_FORMS}")
         columns = list(table.T)
-        return *told_apart(columns[:2], ("", "")), columns[2] if len(columns) > 2 else None
+        found = told_apart(columns[:2], ("", ""), event)
+        return *found, columns[2] if len(columns) > 2 else None, int(found[0] is not columns[0])
     if _ENTRY in names:
         raise ValueError(
             f"y: a field {_ENTRY!r}: late entry (left truncation) is not supported; only event, time and "
@@ -127,8 +134,10 @@ def _columns(y: Any) -> tuple[Any, Any, list[str], Any]:
     both = _fields(y)
     if len(both) != 2:
         raise ValueError(f"y: fields {shown(both)}; {_FORMS}")
-    found = told_apart([y[name] for name in both], [str(name) for name in both])
-    return *found, y[_STRATUM] if _STRATUM in names else None
+    columns = [y[name] for name in both]
+    found = told_apart(columns, [str(name) for name in both], event)
+    name = str(both[int(found[0] is not columns[0])])
+    return *found, y[_STRATUM] if _STRATUM in names else None, name
 
 
 def _names(y: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.decomposition import PCA
+from scipy.sparse.linalg import LinearOperator, svds
 
 from superfactor.estimators import inputs
 from superfactor.interpretation.models import ModelData, fitted_model, model_data
@@ -27,7 +27,7 @@ class Nearness:
     cosine : float or None
         Cosine between the weights of the features in the prediction and those of tuned ridge regression;
         with several classes or targets the mean of the canonical cosines. 1 means the same direction. None
-        for survival times.
+        if the factors have no effect.
     variance_kept : float
         The variance that the factors explain, divided by that of the same number of principal components.
     n_components : int
@@ -66,14 +66,14 @@ class Nearness:
         )
 
 
-def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
+def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None, sample_weight: Any = None) -> Nearness:
     """Measure how similar the prediction is to ridge regression, and the factors to principal components.
 
     Parameters
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
-    X, y, covariates
+    X, y, covariates, sample_weight
         The training data, in the form ``model.fit`` took.
 
     Returns
@@ -83,8 +83,9 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
 
     Notes
     -----
-    Ridge regression uses the loss of the outcome, the preprocessed features and the covariates, and is tuned
-    by cross-validation.
+    Ridge regression uses the loss of the outcome (logistic for all links), the preprocessed features, the
+    covariates, and the sample and class weights, and is tuned by cross-validation. For survival times it uses
+    the leading 300 directions of the features.
 
     Examples
     --------
@@ -99,17 +100,16 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
     fitted = fitted_model(model)
     view = factor_view(model)
     data = model_data(fitted, X, y, covariates, "nearness")
+    weight = inputs.check_weights(sample_weight, data.X)
+    weight = np.ones(len(data.given.values)) if weight is None else weight
     r = len(view.share)
     rows = short_rows(data.X)
-    solver = "arpack" if sp.issparse(rows) else "auto"
-    most = min(r, min(rows.shape) - 1) if sp.issparse(rows) else min(r, *rows.shape)
-    components = PCA(most, svd_solver=solver, random_state=0).fit(rows)
-    total = moments_of(rows, np.zeros((rows.shape[1], 0)))[1].variance * len(data.given.values)
-    best = float(np.sum(components.explained_variance_)) * (len(data.given.values) - 1)
+    best = _leading_variance(inputs.take(rows, np.flatnonzero(weight), axis=0), weight[weight > 0], r)
+    total = moments_of(data.X, np.zeros((data.X.shape[1], 0)), weight)[1].variance
     kept = view.explained * total / best if best > 0 else 1.0
     cosine, ridge = None, None
     if np.any(view.coef):
-        ridge = _ridge(rows, data, view.outcome)
+        ridge = _ridge(rows, data, weight, fitted.estimator, view.outcome)
     if ridge is not None:
         own = (view.coef @ view.weights).T
         if rows is not data.X:  # in the coordinates of `rows`, with the same activations
@@ -118,11 +118,35 @@ def nearness(model: Any, X: Any, y: Any, *, covariates: Any = None) -> Nearness:
     return Nearness(cosine, min(kept, 1.0), r)
 
 
-def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
+def _leading_variance(rows: Any, weight: Any, r: int) -> float:
+    """Return the weighted variance of X (n, m) along its leading r principal components."""
+    weight = weight / weight.sum()
+    mean, root = rows.T @ weight, np.sqrt(weight)
+
+    def times(v: Any) -> Any:
+        return root * (rows @ v.ravel() - mean @ v.ravel())
+
+    def back(u: Any) -> Any:
+        u = root * u.ravel()
+        return rows.T @ u - mean * u.sum()
+
+    if r < min(rows.shape):
+        centred = LinearOperator(rows.shape, matvec=times, rmatvec=back, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(min(rows.shape))
+        return float(np.sum(svds(centred, r, v0=start, return_singular_vectors=False) ** 2))
+    return float(
+        weight @ np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+        if sp.issparse(rows)
+        else weight @ np.sum(rows**2, axis=1)
+    ) - float(mean @ mean)
+
+
+def _ridge(rows: Any, data: ModelData, weight: Any, estimator: Any, outcome: Outcome) -> Any:
     """Return directions (m, c) of tuned ridge regression on the labelled rows and covariates; or None."""
     given, m = data.given, int(rows.shape[1])
-    known = np.arange(len(given.values)) if given.known is None else np.flatnonzero(given.known)
-    rows, values = inputs.take(rows, known, axis=0), given.values[known]
+    known = np.flatnonzero(weight > 0 if given.known is None else given.known & (weight > 0))
+    rows, values, weight = inputs.take(rows, known, axis=0), given.values[known], weight[known]
+    weight = weight * outcome.class_weights(estimator, values, weight)
     values = outcome.out_of(values, None if data.exposures is None else data.exposures[known])
     size = first_deviation(rows)
     Z = rows / size
@@ -131,7 +155,7 @@ def _ridge(rows: Any, data: ModelData, outcome: Outcome) -> Any:
         spread = extra.std(axis=0)
         extra = (extra - extra.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         Z = sp.hstack([Z, extra], "csr") if sp.issparse(Z) else np.hstack([Z, extra])
-    found = outcome.ridge_directions(Z, values, Outcome.strengths)
+    found = outcome.ridge_directions(Z, values, Outcome.strengths, weight)
     return None if found is None else found[:m]
 
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
 
+from superfactor.estimators import inputs
 from superfactor.estimators.parameters import check_rank
 from superfactor.interpretation.models import ModelData, fitted_model, model_data, refittable
 from superfactor.interpretation.tables import check_count
@@ -30,20 +31,22 @@ def unsupervised(
     y: Any,
     *,
     covariates: Any = None,
+    sample_weight: Any = None,
     n_components: int | None = None,
     rotation: str | None = None,
     positive: Any = None,
 ) -> FactorView:
     """Return the factors without supervision, with the same rank and on the same data.
 
-    They are the truncated SVD of X after the model's preprocessing. Their coefficients come from a regression
-    of y on the codes with the model's link, class weights, covariates and ridge λ: the model for ξ → ∞.
+    They are the truncated SVD of X after the model's preprocessing, samples weighted as given. Their
+    coefficients come from a regression of y on the codes with the model's link, class weights, covariates and
+    ridge λ: the model for ξ → ∞.
 
     Parameters
     ----------
     model : fitted model
         As for `factor_view`, but no FactorView.
-    X, y, covariates
+    X, y, covariates, sample_weight
         The training data, in the form ``model.fit`` took.
     n_components : int, optional
         The rank; by default that of the model.
@@ -78,10 +81,13 @@ def unsupervised(
     check_count("n_components", rank)
     data = model_data(fitted, X, y, covariates, "unsupervised")
     check_rank(rank, *data.X.shape)
-    U, values, atoms = _svd(data.X, rank)
-    effect = fitted.estimator._by_output(_regression(fitted.estimator, data, U, values))
+    weight = inputs.check_weights(sample_weight, data.X)
+    values, atoms = _svd(data.X if weight is None else _weighted(data.X, np.sqrt(weight)), rank)
+    codes = np.asarray(data.X @ atoms, dtype=np.float64)
+    effect = fitted.estimator._by_output(_regression(fitted.estimator, data, codes, values, weight))
     shown = fitted.outcome.shown_outputs(fitted.estimator, positive)
-    codes, moments = moments_of(data.X, atoms)
+    present = data.X if weight is None else inputs.take(data.X, np.flatnonzero(weight), axis=0)
+    moments = moments_of(present, atoms, None if weight is None else weight[weight > 0])[1]
     source = Source(
         weights=atoms,
         covariance=moments.K,
@@ -96,8 +102,13 @@ def unsupervised(
     return arrange(source, rotation or "variance", names)
 
 
-def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
-    """Return U (n, r), σ (r,), V (p, r) of X (n, p); zeros beyond the rank."""
+def _weighted(X: Any, root: Any) -> Any:
+    """Return X (n, p) with row i multiplied by ``root[i]``."""
+    return X.multiply(root[:, None]).tocsr() if sp.issparse(X) else X * root[:, None]
+
+
+def _svd(X: Any, rank: int) -> tuple[Any, Any]:
+    """Return σ (r,) and V (p, r) of X (n, p); zeros beyond the rank."""
     n, p = X.shape
     if n > p and not sp.issparse(X) and X.size >= _MANY_VALUES:
         found = _leading(X, rank)
@@ -107,29 +118,26 @@ def _svd(X: Any, rank: int) -> tuple[Any, Any, Any]:
     small = compress(data)
     if small is not None:  # from the smaller Gram matrix, which is accurate enough here
         k = min(rank, len(small.values))
-        short, values = small.rows[:, :k], small.values[:k] * data.scale
-        long = small.expand(np.eye(len(small.values), k))
-        U, V = (short, long) if n <= p else (long, short)
+        values = small.values[:k] * data.scale
+        V = small.expand(np.eye(len(small.values), k)) if n <= p else small.rows[:, :k]
     elif _dense_svd(X, rank):
-        U, values, Vt = truncated_svd(X.toarray() if sp.issparse(X) else X, rank)
+        _, values, Vt = truncated_svd(X.toarray() if sp.issparse(X) else X, rank)
         V = Vt.T
     else:
-        U, values, Vt = svds(X, k=rank, v0=np.random.default_rng(0).standard_normal(min(n, p)))
-        U, values, V = U[:, ::-1], values[::-1], Vt[::-1].T
+        _, values, Vt = svds(X, k=rank, v0=np.random.default_rng(0).standard_normal(min(n, p)))
+        values, V = values[::-1], Vt[::-1].T
     k = int(np.sum(values > values[0] * max(n, p) * np.finfo(values.dtype).eps))
-    U, values, V = (_kept(part, k, rank) for part in (U, values, V))
-    return U, values, V
+    return _kept(values, k, rank), _kept(V, k, rank)
 
 
-def _leading(X: Any, rank: int) -> tuple[Any, Any, Any] | None:
+def _leading(X: Any, rank: int) -> tuple[Any, Any] | None:
     """Return the same for tall X by leading eigenvectors of its Gram matrix; None if some are too small."""
     p = X.shape[1]
     squares, V = eigh(DataMatrix(X).gram(), subset_by_index=[p - rank, p - 1])
     squares, V = squares[::-1], V[:, ::-1]
     if not squares[-1] > _LEAST_SQUARE * squares[0]:
         return None
-    values = np.sqrt(squares)
-    return X @ (V / values), values, V
+    return np.sqrt(squares), V
 
 
 def _dense_svd(X: Any, rank: int) -> bool:
@@ -146,20 +154,21 @@ def _kept(part: Any, k: int, rank: int) -> Any:
     return out
 
 
-def _regression(estimator: Any, data: ModelData, U: Any, values: Any) -> Any:
-    """Return coefficients (κ, r) of the regression of y on the codes Uσ, with the ridge of the model.
+def _regression(estimator: Any, data: ModelData, codes: Any, values: Any, weight: Any) -> Any:
+    """Return coefficients (κ, r) of the regression of y on the codes (n, r), with the ridge of the model.
 
     At full rank the factorization of the codes is exact, so the fit is a regression on them. The ridge of the
-    feature model is on the activations, which equals a ridge on the coefficients of the orthonormal U.
+    feature model is on the activations, which equals a ridge on the coefficients of codes of norm 1.
     """
     used = values > 0
     unit = model_named(estimator.model).ridge_unit(values[used])
-    codes = U[:, used] * (values[used] / unit)
+    codes = codes[:, used] / unit
     effect = np.zeros((len(estimator._by_activation(estimator.factor_coef_)), len(values)))
     if codes.shape[1]:
         free = {"constraint": None, "solver": "auto", "step_size": "auto", "max_iter": None}
         alone = refittable(estimator, model="filter", n_components=codes.shape[1], **free)
-        regression = data.refit(alone, codes, data.y, covariates=data.covariates)
+        beside = {"covariates": data.covariates, "sample_weight": weight}
+        regression = data.refit(alone, codes, data.y, **beside)
         beta = regression._by_activation(regression.factor_coef_)
         effect[:, used] = beta @ regression.components_ / unit
     return effect

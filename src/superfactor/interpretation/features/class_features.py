@@ -18,18 +18,26 @@ if TYPE_CHECKING:
 
 # The largest q of a marker.
 LEVEL = 0.05
-_COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "auc", "q"]
+_COLUMNS = ["class", "rank", "feature", "mean", "mean_rest", "difference_in_sd", "perfect", "auc", "q"]
 _COLUMNS += ["correlation", "coef_per_sd"]
 
 
 def class_features(
-    model: Any, X: Any, y: Any, n: int = 10, *, level: float = LEVEL, covariates: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    n: int = 10,
+    *,
+    level: float = LEVEL,
+    covariates: Any = None,
+    sample_weight: Any = None,
 ) -> DataFrame:
     """Return the markers of each class: features that are higher there and predict the class in the model.
 
     A marker of a class has a higher mean and higher ranks in the class than in all other samples, with ``q``
     ≤ `level`. It correlates with what the factors add to the prediction of the class (``correlation`` > 0),
-    and higher values make the class more likely (``coef_per_sd`` > 0, if predictions are linear).
+    and higher values make the class more likely (``coef_per_sd`` > 0, if predictions are linear). Of several
+    yes/no labels, the markers of a label are compared between samples with and without it.
 
     Parameters
     ----------
@@ -44,14 +52,17 @@ def class_features(
         separately.
     covariates : optional
         Covariates of these samples. They are checked, but do not change the table.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of these samples, as in `feature_effects`.
 
     Returns
     -------
     table : DataFrame
-        The markers of the first class in descending order of ``correlation``, then those of the next. A class
-        without markers has no row. Columns are ``class``, ``rank`` (1, 2, …) and those of
-        `feature_effects`: ``feature``, ``mean``, ``mean_rest``, ``difference_in_sd``, ``auc``, ``q``,
-        ``correlation`` and ``coef_per_sd``.
+        The markers of the first class in descending order of ``correlation``, ``perfect`` ones first, then
+        those of the next. A class without markers has no row. Columns are ``class`` (``label`` of several
+        yes/no labels), ``rank`` (1, 2, …) and those of `feature_effects`: ``feature``, ``mean``,
+        ``mean_rest``, ``difference_in_sd``, ``perfect``,
+        ``auc``, ``q``, ``correlation`` and ``coef_per_sd``.
 
     Examples
     --------
@@ -72,21 +83,31 @@ def class_features(
     if not isinstance(level, Real) or not 0 < level <= 1:
         raise ValueError(f"level={shown(level)}: a number above 0 and at most 1 is required")
     fitted = fitted_model(model)
-    classes = fitted.outcome.class_names(fitted.estimator)
-    if classes is None:
+    column = fitted.outcome.output_column
+    if column not in ("class", "label"):
         raise ValueError(
             f"model={type(fitted.estimator).__name__}: a classifier is required; use feature_effects for "
             "numbers and survival times"
         )
-    table = feature_effects(model, X, y, covariates=covariates)
-    return markers_of(table, classes, n, level)
+    table = feature_effects(model, X, y, covariates=covariates, sample_weight=sample_weight)
+    if column == "label":
+        labels = list(dict.fromkeys(table["label"]))
+        found = _listed(table.rename(columns={"label": "class"}), labels, n, level)
+        return found.rename(columns={"class": "label"})
+    return markers_of(table, fitted.outcome.class_names(fitted.estimator), n, level)
 
 
 def markers_of(table: DataFrame, classes: Sequence[str], n: int, level: float = LEVEL) -> DataFrame:
     """Return `class_features` from the table of `feature_effects`, with `classes` in this order."""
-    table = of_every_class(table, classes)
+    return _listed(of_every_class(table, classes), classes, n, level)
+
+
+def _listed(table: DataFrame, classes: Sequence[str], n: int, level: float) -> DataFrame:
+    """Return the markers of each class in a table with rows for all of them."""
     more = (table["difference_in_sd"] > 0) & (table["auc"] > 0.5) & (table["q"] <= level)
-    markers = table[more & predicts_class(table)].sort_values("correlation", ascending=False, kind="stable")
+    markers = table[more & predicts_class(table)].sort_values(
+        ["perfect", "correlation"], ascending=False, kind="stable"
+    )
     place = markers["class"].map({name: k for k, name in enumerate(classes)})
     markers = markers.iloc[np.argsort(place, kind="stable")].groupby("class", sort=False).head(n)
     markers = markers.assign(rank=markers.groupby("class", sort=False).cumcount() + 1)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _SCALERS = (StandardScaler, RobustScaler, MaxAbsScaler, MinMaxScaler, BlockScaler)
 
 
-def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, positive: Any = None) -> DataFrame:
+def feature_effects(
+    model: Any, X: Any, y: Any, *, covariates: Any = None, sample_weight: Any = None, positive: Any = None
+) -> DataFrame:
     """Return one row per feature and class, or target: its relation to the outcome and to the model.
 
     Parameters
@@ -34,6 +36,9 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
         describe the model, or new samples to check the features there.
     covariates : optional
         Covariates of these samples. They are checked, but do not change the table.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of these samples, those of ``model.fit`` for the training data. Samples of weight zero are
+        left out.
     positive : class label, optional
         With two classes: the class in column ``class``, by default the rarer one.
 
@@ -44,8 +49,9 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
         - ``feature``;
         - classes: ``class``; ``mean`` in the class and ``mean_rest`` in all others; ``difference_in_sd``,
-          the difference of the two means in units of the standard deviation within them (Cohen's d); ``auc``,
-          the probability that a sample of the class has a higher value than another sample;
+          the difference of the two means in units of the standard deviation within them (Cohen's d), ±∞ if
+          ``perfect``: no class has variance in the feature, which separates the class from all others;
+          ``auc``, the probability that a sample of the class has a higher value than another sample;
         - numbers: ``target``; ``mean``; ``outcome_correlation``, Pearson's correlation with the target;
         - survival times: ``mean``; ``z`` of Cox's model with this feature alone, positive if higher values go
           with a higher risk;
@@ -62,6 +68,10 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
     -----
     p and q test each feature alone and do not use the model. ``correlation`` and ``coef_per_sd`` come from
     the fit.
+
+    In means, differences, AUCs and correlations a weight of 2 is a sample that appears twice. The tests count
+    samples as (Σw)²/Σw², so that p does not depend on the unit of the weights, and a few large weights are
+    few samples. Survival times with strata are compared within strata.
 
     Tests and correlations use the features after the steps of a Pipeline. For the means, scalers directly
     before the estimator are undone: after ``make_pipeline(log, StandardScaler(), SMFClassifier())`` they are
@@ -89,8 +99,8 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
 
     fitted = fitted_model(model)
     view = factor_view(model, positive=positive)
-    values, labels = _labelled(fitted, X, y, covariates)
-    found = view.outcome.univariate(fitted.estimator, view.outputs, values, labels)
+    values, labels, weight = _labelled(fitted, X, y, covariates, sample_weight)
+    found = view.outcome.univariate(fitted.estimator, view.outputs, values, labels, weight)
     found["q"] = false_discovery_control(found["p"], axis=1)  # for each output separately
     for name in ("mean", "mean_rest"):
         if name in found:
@@ -103,18 +113,24 @@ def feature_effects(model: Any, X: Any, y: Any, *, covariates: Any = None, posit
     return pd.DataFrame(columns | {name: array.ravel() for name, array in found.items()})
 
 
-def _labelled(fitted: FittedModel, X: Any, y: Any, covariates: Any) -> tuple[Any, Any]:
-    """Return the factorized columns and the outcomes, with exposures, of the labelled samples."""
+def _labelled(
+    fitted: FittedModel, X: Any, y: Any, covariates: Any, sample_weight: Any
+) -> tuple[Any, Any, Any]:
+    """Return the factorized columns, the outcomes with exposures, and the weights of the labelled samples."""
     whole = fitted.preprocess(X)
     values, _ = fitted.estimator.split_columns(whole, covariates)
     given = fitted.estimator._checked_y(y, values).of_some()
     values = inputs.as_numpy(values)
+    weight = inputs.check_weights(sample_weight, values)
     exposures = inputs.exposures_in(whole, fitted.estimator._exposure_column)
-    if exposures is not None:
-        exposures = given.of_labelled(exposures)
-    if given.known is not None:
-        values = inputs.take(values, np.flatnonzero(given.known), axis=0)
-    return values, fitted.outcome.out_of(given.labelled, exposures)
+    if given.known is None and weight is None:
+        return values, fitted.outcome.out_of(given.values, exposures), None
+    known = np.ones(len(given.values), dtype=bool) if given.known is None else given.known
+    known = np.flatnonzero(known if weight is None else known & (weight > 0))
+    values, weight, exposures = (
+        None if x is None else inputs.take(x, known, axis=0) for x in (values, weight, exposures)
+    )
+    return values, fitted.outcome.out_of(given.values[known], exposures), weight
 
 
 def _by_model(fitted: FittedModel, view: FactorView) -> Statistics:

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from superfactor.tables.grids.cells import from_spreadsheet
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -54,7 +56,8 @@ def _read(path: str | os.PathLike[str]) -> list[list[str]]:
     """Return the rows of a file that are not blank."""
     delimiter = "\t" if os.fspath(path).endswith(".tsv") else ","
     with open(path, newline="", encoding="utf-8-sig") as file:
-        return [row for row in csv.reader(file, delimiter=delimiter) if any(map(str.strip, row))]
+        rows = [row for row in csv.reader(file, delimiter=delimiter) if any(map(str.strip, row))]
+    return [[from_spreadsheet(cell.strip()) for cell in row] for row in rows]
 
 
 def _columns(header: list[Any]) -> tuple[int, int] | None:

@@ -16,11 +16,13 @@ from superfactor.estimators import inputs
 from superfactor.estimators.parameters import seed_of, shown
 from superfactor.estimators.targets import UNLABELLED
 from superfactor.interpretation.features.complementary import complementary_halves, how_many
-from superfactor.interpretation.models import FittedModel, fitted_model, model_data
+from superfactor.interpretation.models import FittedModel, ModelData, fitted_model, model_data
 from superfactor.interpretation.refits.progress import in_parallel, reporting
-from superfactor.interpretation.refits.refitting import Refit, shuffled
+from superfactor.interpretation.refits.refitting import Refit, shuffled, with_exposures
 from superfactor.interpretation.tables import check_count
 from superfactor.interpretation.view import FactorView, factor_view
+from superfactor.selection import find_copies
+from superfactor.selection.evaluation.permutation import one_value_each
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -130,6 +132,7 @@ def stable_features(
     n_pairs: int = 50,
     threshold: float = 0.75,
     covariates: Any = None,
+    sample_weight: Any = None,
     groups: Any = None,
     search_again: bool = False,
     positive: Any = None,
@@ -163,8 +166,11 @@ def stable_features(
         The smallest share of halves of a selected feature, above ½ and at most 1.
     covariates : optional
         Covariates of the training data.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the training data. Samples of weight zero are left out.
     groups : array-like of shape (n_samples,), optional
-        Samples of a group (a patient, a site) are in the same half.
+        Samples of a group (a patient, a site) are in the same half; by default those that `find_copies`
+        finds.
     search_again : bool, default=False
         Whether to repeat a search in every half. Otherwise rank, ξ and λ are those chosen on all samples.
     positive : class label, optional
@@ -224,23 +230,34 @@ def stable_features(
     fitted = fitted_model(model)
     view = factor_view(model, positive=positive)
     refit = Refit(model, search_again)
-    given = model_data(fitted, X, y, covariates, "stable_features").given
-    groups = None if groups is None else inputs.as_numpy(groups)
+    data = model_data(fitted, X, y, covariates, "stable_features")
+    given = data.given
+    weight = inputs.check_weights(sample_weight, data.X)
+    present = np.arange(len(given.values)) if weight is None else np.flatnonzero(weight)
     strata = given.spread(view.outcome.half_strata(given.labelled), UNLABELLED)
-    _check_samples(strata, groups, view)
+    if groups is None:
+        groups = _copies(X, strata)
+        # Copies with different outcomes are no groups that shuffles could exchange.
+        exchanged = groups if groups is not None and one_value_each(given.values, groups) else None
+    else:
+        groups = exchanged = inputs.as_numpy(groups)
+        inputs.check_length("groups", groups, strata[:, None])
+    strata, units = strata[present], None if groups is None else groups[present]
+    _check_samples(strata, units, view)
     p = len(view.features)
     q = how_many(p, float(expected_false), float(threshold), n_pairs)
 
     rng = np.random.default_rng(seed_of(random_state))
-    pairs = [complementary_halves(strata, groups, rng) for _ in range(n_pairs)]
-    halves = [(rows, given.marked) for pair in pairs for rows in pair]
-    null = [(rows, given.marked[shuffled(given, rows, rng)]) for rows, _ in pairs]
+    pairs = [[present[half] for half in complementary_halves(strata, units, rng)] for _ in range(n_pairs)]
+    answers = partial(shuffled, view.outcome, given, exposures=data.exposures, groups=exchanged)
+    halves = [(rows, None) for pair in pairs for rows in pair]
+    null = [(rows, answers(rows, rng)) for rows, _ in pairs]
     values = np.empty((2 * n_pairs, p), dtype=np.float32)
     counts, counts_shuffled = np.zeros(p), np.zeros(p)
     with reporting(progress, "Fitting halves of the samples") as report:
         report(0, total := 3 * n_pairs)
         names = _names_in_refits(fitted, view, X)
-        of_fit = partial(_of_fit, refit, X, covariates, groups, view, names)
+        of_fit = partial(_of_fit, refit, X, data, covariates, groups, weight, view, names)
         for k, found in enumerate(in_parallel(of_fit, [*halves, *null], n_jobs)):
             if k < 2 * n_pairs:
                 values[k] = found
@@ -278,6 +295,12 @@ def stable_features(
     )
 
 
+def _copies(X: Any, strata: Any) -> Any:
+    """Return groups (n,) of copies that halves keep together, or None."""
+    codes = np.unique(strata[strata >= 0])
+    return find_copies(X).for_folds(lambda own: [len(np.unique(own[strata == k])) for k in codes], 2)
+
+
 def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:
     if not isinstance(expected_false, Real) or not 0 < float(expected_false) < np.inf:
         raise ValueError(f"expected_false={shown(expected_false)}: a number > 0 is required")
@@ -293,8 +316,6 @@ def _check(expected_false: Any, n_pairs: Any, threshold: Any) -> None:
 
 def _check_samples(strata: Any, groups: Any, view: FactorView) -> None:
     """Raise a ValueError if halves would be too small."""
-    if groups is not None:
-        inputs.check_length("groups", groups, strata[:, None])
     units, what = (np.arange(len(strata)), "samples") if groups is None else (groups, "groups")
     for code in np.unique(strata[strata >= 0]):
         count = len(np.unique(units[strata == code]))
@@ -325,14 +346,29 @@ def _names_in_refits(fitted: FittedModel, view: FactorView, X: Any) -> Any:
 
 
 def _of_fit(
-    refit: Refit, X: Any, covariates: Any, groups: Any, view: FactorView, names: Any, rows: Any, y: Any
+    refit: Refit,
+    X: Any,
+    data: ModelData,
+    covariates: Any,
+    groups: Any,
+    weight: Any,
+    view: FactorView,
+    names: Any,
+    rows: Any,
+    order: Any,
 ) -> Any:
     """Return correlations (p,) of the features with the predictive factors of a fit to `rows`.
 
-    `names` (p,) are the features of the model, as refits name them.
+    `names` (p,) are the features of the model, as refits name them. Sample i has the answer of sample
+    ``order[i]``, or its own.
     """
+    y = data.y
+    if order is not None:
+        y = y[order]
+        if data.exposures is not None:
+            X = with_exposures(X, data.exposures, data.exposures[order])
     with one_blas_thread:
-        again = refit.fit(X, y, rows, covariates, groups)
+        again = refit.fit(X, y, rows, covariates, groups, weight)
     found = factor_view(again, positive=view.positive)
     values = _strongest(found)
     if np.array_equal(found.features, names):

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
@@ -14,6 +15,8 @@ from sklearn.utils import _safe_indexing
 from superfactor.estimators import SMFMixed, inputs
 from superfactor.estimators.base import SupervisedFactorization
 from superfactor.estimators.targets import CheckedY
+from superfactor.outcomes import Outcome
+from superfactor.selection.giveaways import reported
 
 
 class Refit:
@@ -79,15 +82,76 @@ class Refit:
         if groups is not None and self._takes_groups:
             given[f"{self._groups_prefix}groups"] = groups[rows]
         part = inputs.take(X, rows, axis=0) if inputs.is_foreign(X) else _safe_indexing(X, rows)
-        return again.fit(part, y[rows], **given)
+        with reported():
+            return again.fit(part, y[rows], **given)
 
 
-def shuffled(given: CheckedY, rows: Any, rng: np.random.Generator) -> Any:
-    """Return an order (n,) of all samples that shuffles the labelled ones among `rows`."""
+def shuffled(
+    outcome: Outcome,
+    given: CheckedY,
+    rows: Any,
+    rng: np.random.Generator,
+    exposures: Any = None,
+    groups: Any = None,
+) -> Any:
+    """Return an order (n,) of all samples that shuffles the answers of the labelled ones among `rows`.
+
+    An answer is a whole row: counts with their exposures (n, 1), times with their strata, which it does not
+    leave. Where each of the groups (n,) has one answer, groups are shuffled; otherwise samples within groups.
+    """
     order = np.arange(len(given.values))
     known = rows if given.known is None else rows[given.known[rows]]
-    order[known] = rng.permutation(known)
+    values = given.values[known]
+    blocks = outcome.exchangeable(values)
+    if groups is not None:
+        answers = outcome.out_of(values, None if exposures is None else exposures[known])
+        _, first, own = np.unique(groups[known], return_index=True, return_inverse=True)
+        if np.array_equal(answers, answers[first][own], equal_nan=answers.dtype.kind == "f"):
+            order[known] = _within(known[first], blocks[first], rng)[own]
+            return order
+        blocks = np.unique(np.column_stack([own, blocks]), axis=0, return_inverse=True)[1].ravel()
+    order[known] = _within(known, blocks, rng)
     return order
+
+
+def _within(positions: Any, blocks: Any, rng: np.random.Generator) -> Any:
+    """Return the positions (m,) in random order within each block (m,)."""
+    if np.ptp(blocks) == 0:
+        return rng.permutation(positions)
+    found = positions.copy()
+    found[np.argsort(blocks, kind="stable")] = positions[np.lexsort((rng.random(len(blocks)), blocks))]
+    return found
+
+
+def with_exposures(X: Any, before: Any, after: Any) -> Any:
+    """Return X with other exposures (n, 1) in the column that holds those `before`."""
+    places = [j for j in range(X.shape[1]) if np.array_equal(_column(X, j), before[:, 0])]
+    if not places:
+        raise ValueError(
+            "exposure_column: exposures that steps before the model leave unchanged are required, since they "
+            "are shuffled together with their counts"
+        )
+    if sp.issparse(X):
+        parts = [X[:, : places[0]], after, X[:, places[0] + 1 :]]
+        return sp.hstack([sp.csr_array(part) for part in parts], "csr")
+    found = X.clone() if hasattr(X, "clone") else X.copy()
+    if hasattr(found, "isetitem"):
+        found.isetitem(places[0], after[:, 0])
+    else:
+        found[:, places[0]] = inputs.like(after[:, 0], found) if inputs.is_foreign(X) else after[:, 0]
+    return found
+
+
+def _column(X: Any, j: int) -> Any:
+    """Return column j of any table as numbers (n,); None if it has none."""
+    try:
+        return np.asarray(inputs.as_numpy(_dense(_safe_indexing(X, [j], axis=1))), dtype=float)[:, 0]
+    except (TypeError, ValueError):
+        return None
+
+
+def _dense(x: Any) -> Any:
+    return x.toarray() if sp.issparse(x) else x
 
 
 def _check_cv(search: Any) -> None:

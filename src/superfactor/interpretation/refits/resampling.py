@@ -176,20 +176,21 @@ def stability(
     parts = list(draw(strata, n_resamples))
     refits = _Refits(fitted, data, weight, rotation, positive)
 
-    def returns(reference: FactorView, y: Any, parts: list[Any], report: Any = None) -> tuple[Any, Any]:
-        return _returns(reference, refits.views(y, parts, n_jobs), by, n, refits.by_kind, report)
+    def returns(reference: FactorView, order: Any, parts: list[Any], report: Any = None) -> tuple[Any, Any]:
+        return _returns(reference, refits.views(order, parts, n_jobs), by, n, refits.by_kind, report)
 
     table, total = top_features(view, n, by=by), n_resamples + (n_resamples + 1) * bool(shuffles)
     with reporting(progress, "Refitting on resamples") as report:
         report(0, total)
-        frequency, similarity = returns(view, data.y, parts, lambda done: report(done, total))
+        everyone = np.arange(len(weight))
+        frequency, similarity = returns(view, everyone, parts, lambda done: report(done, total))
         table["frequency"] = _listed(table, frequency)
         null, alike = [], []
         for k in range(shuffles):
-            order = shuffled(data.given, np.arange(len(weight)), rng)
+            order = shuffled(view.outcome, data.given, np.flatnonzero(weight), rng)
             count = n_resamples // shuffles + (k < n_resamples % shuffles)
-            reference = refits.view(data.y[order], np.flatnonzero(weight))
-            again = returns(reference, data.y[order], list(draw(strata[order], count)))
+            reference = refits.view(order, np.flatnonzero(weight))
+            again = returns(reference, order, list(draw(strata[order], count)))
             null.append(again[0])
             alike.append(again[1])
             report(n_resamples + (k + 1) * (n_resamples + 1) // shuffles, total)
@@ -231,12 +232,15 @@ class _Refits:
         # In this rotation predictive factors are matched to predictive ones.
         self.by_kind = rotation in (None, DEFAULT)
 
-    def views(self, y: Any, parts: list[Any], n_jobs: int | None) -> Iterator[FactorView]:
+    def views(self, order: Any, parts: list[Any], n_jobs: int | None) -> Iterator[FactorView]:
         """Return the factors of a fit to each part of the samples."""
-        return in_parallel(self.view, ((y, rows) for rows in parts), n_jobs)
+        return in_parallel(self.view, ((order, rows) for rows in parts), n_jobs)
 
-    def view(self, y: Any, rows: Any) -> FactorView:
-        """Return the factors of a fit to the samples at `rows`; wide X are compressed to their row space."""
+    def view(self, order: Any, rows: Any) -> FactorView:
+        """Return the factors of a fit to the samples at `rows`; wide X are compressed to their row space.
+
+        Sample i has the answer of sample ``order[i]``: counts come with their exposures.
+        """
         X, weight, extra = inputs.take(self.data.X, rows, axis=0), self.weight[rows], self.data.covariates
         small = None
         if self.compresses:
@@ -247,8 +251,8 @@ class _Refits:
         again = self.data.refit(
             clone(self.estimator),
             X if small is None else small.rows * small.values,
-            y[rows],
-            rows,
+            self.data.y[order[rows]],
+            order[rows],
             covariates=None if extra is None else extra[rows],
             sample_weight=weight * (self.weight.sum() / weight.sum()),
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes.descriptions.base import Description, Predicted
 
 
@@ -28,7 +29,7 @@ class FlagDescription(Description):
 
     def predictions(self, outcome: Any, model: Any, X: Any, names: Sequence[str]) -> Predicted:
         shares = outcome.rows(model, X, np.asarray(names))
-        decided = (shares >= 0.5).astype(int)
+        decided = np.asarray(as_numpy(model.predict(X))).astype(int)  # one rule for a probability of ½
         columns: dict[str, list[Any]] = {}
         for name, own, share in zip(names, decided.T, shares.T, strict=True):
             columns |= {f"predicted[{name}]": own.tolist(), f"probability[{name}]": share.tolist()}

@@ -25,7 +25,7 @@ class Metric:
         "%" for shares, which are written in percent; "" for plain numbers.
     higher_is_better : bool
     low, high : float
-        Range of values; intervals are cut there.
+        Range of values; intervals end within it.
     """
 
     name: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import random_table, rankdata
 
@@ -111,6 +112,22 @@ def calibration(positive: Any, probability: Any) -> dict[str, float]:
         "slope_error": float(errors[1]),
         "intercept_error": float(errors[0]),
     }
+
+
+def calibration_in_the_large(positive: Any, probability: Any) -> tuple[float, float]:
+    """Return the mean shift of the logits that would calibrate the probabilities, and its standard error.
+
+    It is the intercept of the logistic regression with the logit as an offset, of slope 1: above 0, the
+    outcome is more frequent than predicted. The intercept of `calibration` belongs to another slope. NaN if
+    all samples have the same outcome.
+    """
+    y, offset = positive.astype(float), np.clip(logit(probability), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
+    if not 0 < y.mean() < 1:
+        return float("nan"), float("nan")
+    far = np.abs(offset).max() + abs(float(logit(y.mean()))) + 1
+    shift = float(brentq(lambda b: float(np.sum(y - expit(offset + b))), -far, far))
+    p = expit(offset + shift)
+    return shift, float(1 / np.sqrt(np.sum(p * (1 - p))))
 
 
 def _deviance(A: Any, y: Any, w: Any) -> float:

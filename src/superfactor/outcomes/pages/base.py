@@ -96,7 +96,7 @@ class Page:
         """Return rows of a table about the outcome: name and value; infinite if it is not reached."""
         raise NotImplementedError
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         """Return a short form for a sentence: mean 152, s.d. 77."""
         return self.summary(truth, names)
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
+from superfactor.outcomes.metrics.proportions import area_interval
 from superfactor.outcomes.pages.base import Page
 from superfactor.outcomes.pages.classes import roc
 
@@ -51,7 +52,7 @@ class FlagPage(Page):
     def summary(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         return [(f"{name}: yes", int(np.sum(truth[:, k] == 1))) for k, name in enumerate(names)]
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         return [(name, int(np.sum(truth[:, k] == 1))) for k, name in enumerate(names)]
 
     def towards(self, effect: Any, up: int, names: Sequence[str]) -> tuple[str, str]:
@@ -95,7 +96,7 @@ def _states(truth: Any) -> Any:
 
 
 def _area(values: Any, score: Any) -> tuple[float, float, float]:
-    """Return the ROC area of known values and its 95 % interval (Hanley and McNeil 1982).
+    """Return the ROC area of known values and its 95 % interval.
 
     NaN if all known values are the same.
     """
@@ -105,7 +106,4 @@ def _area(values: Any, score: Any) -> tuple[float, float, float]:
     if not yes or not no:
         return math.nan, math.nan, math.nan
     a = float(roc_auc_score(values[known], score[known]))
-    first, second = a / (2 - a), 2 * a**2 / (1 + a)
-    variance = (a * (1 - a) + (yes - 1) * (first - a**2) + (no - 1) * (second - a**2)) / (yes * no)
-    reach = 1.959963984540054 * math.sqrt(max(variance, 0.0))
-    return a, max(a - reach, 0.0), min(a + reach, 1.0)
+    return a, *area_interval(a, yes, no)

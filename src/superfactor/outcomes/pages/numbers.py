@@ -77,7 +77,7 @@ class NumberPage(Page):
             rows += [(f"Smallest{called}", float(values.min())), (f"Largest{called}", float(values.max()))]
         return rows
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         found: list[tuple[str, float]] = []
         for name, values in zip(names, _columns(truth).T, strict=True):
             mean, deviation = mean_and_deviation(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class TimePage(Page):
             ("Longest time", float(np.max(time))),
         ]
 
-    def told(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
+    def describe(self, truth: Any, names: Sequence[str]) -> list[tuple[str, float]]:
         table = dict(self.summary(truth, names))
         return [
             ("events", table["Events"]),
@@ -116,12 +117,11 @@ class TimePage(Page):
                     "at_risk": [int(np.sum(time[own] >= t)) for t in ticks],
                 }
             )
-        ratio = hazard_ratio(truth, risk)
         return {
             "curves": curves,
             "ticks": ticks,
             "p": log_rank(event, time, group, strata_of(truth)),
-            "ratio": [ratio.estimate, ratio.low, ratio.high, ratio.p],
+            "ratio": asdict(hazard_ratio(truth, risk)),
         }
 
 

@@ -81,6 +81,10 @@ class Reading(ABC):
         """Return the name of such a stratum in messages."""
         return "the outcome"
 
+    def exchangeable(self, values: Any) -> Any:
+        """Return blocks as integers (m,): shuffled values stay within their block."""
+        return np.zeros(len(values), dtype=int)
+
     # --- the loss -------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -118,15 +122,23 @@ class Reading(ABC):
         return self.alone_name
 
     @abstractmethod
-    def univariate(self, estimator: Any, outputs: Sequence[str], X: Any, values: Any) -> Statistics:
-        """Return the association of each feature of X (n, p) alone: name → array (outputs, p)."""
+    def univariate(
+        self, estimator: Any, outputs: Sequence[str], X: Any, values: Any, weight: Any = None
+    ) -> Statistics:
+        """Return the association of each feature of X (n, p) alone: name → array (outputs, p).
+
+        `weight` (n,) > 0 are sample weights, or None.
+        """
 
     @abstractmethod
     def effect_kind(self, estimator: Any) -> str:
         """Return the name of a covariate's effect; a ratio is the exponential of the coefficient."""
 
-    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float]) -> Any:
-        """Return weights (m, c) of a tuned ridge regression on Z (n, m); None if the kind has none."""
+    def ridge_directions(self, Z: Any, values: Any, strengths: Sequence[float], weight: Any) -> Any:
+        """Return weights (m, c) of a tuned ridge regression on Z (n, m); None if the kind has none.
+
+        `weight` (n,) > 0 are the weights of the samples in the loss.
+        """
         return None
 
 

@@ -37,7 +37,7 @@ function watchTable(tools, table) {
 // Rows by the values of a column: numbers by size, empty ones last, equal ones in the order they had.
 function sorted(rows, column, down) {
   const value = (row) => row.cells[column].textContent.trim();
-  const size = (text) => Number(text.replaceAll("−", "-").replace(/^[<>] |[ %,+]/g, ""));
+  const size = (text) => text === "perfect" ? Infinity : Number(text.replaceAll("−", "-").replace(/^[<>] |[ %,+]/g, ""));
   const numbers = rows.every((row) => ["", "–"].includes(value(row)) || !Number.isNaN(size(value(row))));
   const empty = (row) => Number(["", "–"].includes(value(row)));
   const before = numbers ? (a, b) => size(value(a)) - size(value(b))
@@ -54,13 +54,16 @@ function watchCopying() {
   }
 }
 
-// The rows that are not hidden, with plain minus signs for other programs.
+// The rows that are not hidden, with plain minus signs for other programs. An apostrophe precedes text that a
+// spreadsheet would compute; superfactor removes it when it reads the file.
 function csv(table) {
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const computed = /^'*([=@\t\r]|[+-](?!\s*[\d.,]*(e[+-]?\d+)?\s*%?\s*$)(?=.*[\p{L}\p{N}_(]))/isu;
+  const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const number = (text) => (/^[+−]?[\d.]+(e[−+]?\d+)?$/.test(text) ? text.replaceAll("−", "-") : text);
+  const text = (cell) => (computed.test(cell) ? `'${cell}` : cell);
   return [...table.rows]
     .filter((row) => !row.hidden)
-    .map((row) => [...row.cells].map((cell) => quoted(number(cell.textContent))).join(","))
+    .map((row) => [...row.cells].map((cell) => quoted(text(number(cell.textContent)))).join(","))
     .join("\n") + "\n";
 }
 

@@ -23,9 +23,6 @@ from superfactor.selection import Verdict
 from superfactor.selection.evaluation.external import external_verdict, scores_of
 from superfactor.selection.evaluation.verdict import BETTER, NOT_SHOWN, WORSE
 
-# With more samples, the page has no bootstrap intervals.
-MOST_DRAWN = 2000
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -79,6 +76,7 @@ class Facts:
     target: str = ""
     axis: str = ""
     command: str | None = None
+    changes: tuple[str, ...] = ()  # of the table, before it became X
     notes: tuple[str, ...] = ()
 
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
@@ -229,13 +227,13 @@ class Facts:
     def _intervals(
         self, truth: Any, rows: Any, figures: Mapping[str, float]
     ) -> dict[str, tuple[float, float]]:
-        """Return closed-form intervals; if the kind has none, those of the folds or of the bootstrap."""
-        least = self.outcome.least_intervals(truth, rows)
+        """Return closed-form intervals; if the kind has none, those of the folds or of the jackknife."""
+        least = self.outcome.sample_intervals(truth, rows)
         if least or self.evaluated_on == "training":
             return least
         if self.evaluated_on == "out-of-fold":
             summary = self.nested.summary
-        elif rows.shape[1] == self.train.rows.shape[1] and len(truth) <= MOST_DRAWN:
+        elif rows.shape[1] == self.train.rows.shape[1]:
             try:
                 summary = scores_of(self.outcome, self.columns, truth, rows).summary
             except ValueError:  # too few samples to measure anything
@@ -246,13 +244,22 @@ class Facts:
 
     @cached_property
     def optimism(self) -> tuple[str, float, float] | None:
-        """The main metric, its value in training and on held-out samples; None if they are close."""
-        found = self.out_of_fold if self.out_of_fold is not None else self.refitted
+        """The main metric, its value in training and on held-out samples; None if they are close.
+
+        The second is the headline of the nested cross-validation, a mean over folds, or else that of all
+        predictions out of fold together.
+        """
         name = self.outcome.headline(self.train.truth)
         metric = self.outcome.metric(name)
-        if found is None or not metric.higher_is_better:
+        if not metric.higher_is_better:
             return None
-        seen, unseen = (metric.function(self.train.truth, rows) for rows in (self.train.rows, found))
+        if self.nested is not None:
+            unseen = self.nested.summary[name]["mean"]
+        elif self.refitted is not None:
+            unseen = metric.function(self.train.truth, self.refitted)
+        else:
+            return None
+        seen = metric.function(self.train.truth, self.train.rows)
         return (name, seen, unseen) if seen - unseen > self.page.gap else None
 
     def fitted(self, name: str) -> float:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+from scipy.cluster.hierarchy import leaves_list
 
-# Optimal ordering of the leaves takes cubic time.
-MOST_ORDERED = 150
+from superfactor.plotting.heatmap import clustered
+
 # Values are limited to this many standard deviations.
 FARTHEST = 3.0
 
@@ -30,11 +30,7 @@ class HeatMap:
 
 
 def heat_map(X: Any) -> HeatMap:
-    """Cluster features and samples of X (m, k), m, k ≥ 1, by average linkage.
-
-    The distance is Euclidean between standardised values. For features it gives the same order as one minus
-    their correlation.
-    """
+    """Cluster features and samples of X (m, k), m, k ≥ 1, as `superfactor.plotting.HeatmapDisplay`."""
     spread = X.std(axis=0)
     Z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)).T
     rows, row_tree = _clustered(Z)
@@ -47,9 +43,7 @@ def _clustered(points: Any) -> tuple[Any, Any]:
     n = len(points)
     if n < 2:
         return np.arange(n), np.empty((0, 5))
-    joins = linkage(points, "average")
-    if n <= MOST_ORDERED:
-        joins = optimal_leaf_ordering(joins, points)
+    joins = clustered(points)
     order = leaves_list(joins)
     place, height = np.empty(2 * n - 1), np.zeros(2 * n - 1)
     place[order] = np.arange(n)

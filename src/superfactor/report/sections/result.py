@@ -67,18 +67,19 @@ def section(facts: Facts) -> Section:
 
 def nested_table(nested: Any) -> dict[str, Any]:
     """Return the metrics of this model and the baselines on the same folds: one column per method."""
-    own = "This model: covariates + factors" if COVARIATES in nested.rivals else "This model"
-    methods = {own: nested.summary} | {label(k): v for k, v in nested.rivals.items()}
+    own = "This model: covariates + factors" if COVARIATES in nested.baselines else "This model"
+    methods = {own: nested.summary} | {label(k): v for k, v in nested.baselines.items()}
     return {
         "methods": list(methods),
         "rows": [
             {"metric": name, "cells": [_cell(found.get(name)) for found in methods.values()]}
             for name in nested.summary
         ],
-        "differences": [_cell(nested.differences.get(name)) for name in nested.rivals]
+        "differences": [_cell(nested.differences.get(name)) for name in nested.baselines]
         if nested.differences
         else [],
         "compared": next((str(d["metric"]) for d in nested.differences.values()), ""),
+        "calibrated": any(name.startswith("calibration") for name in nested.summary),
         "splits": getattr(nested, "n_splits", None),
         "repeats": getattr(nested, "n_repeats", None),
     }

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import f
 
 from superfactor.interpretation.roles import AFTER_NAME
 from superfactor.interpretation.tables import extremes
+from superfactor.plotting.samples import ellipse_radius
 from superfactor.report.facts import Facts, SampleResults
 from superfactor.report.formats import compact, correlation, label, number, probability
 from superfactor.report.section import Section
@@ -30,7 +30,6 @@ MOST_ARROWS = 60
 ROOM_FOR_ELLIPSES = 0.35
 # The smallest number of samples for an ellipse.
 FEWEST_SAMPLES = 4
-LEVEL = 0.95
 
 
 def section(facts: Facts) -> Section:
@@ -212,7 +211,7 @@ class Ellipse:
     ----------
     mean : m (r,)
     covariance : S (r, r), with denominator n − 1
-    radius : √(2(n−1)(n+1)/(n(n−2))·F), with the 95 % quantile F of F(2, n−2); √5.99 for large n
+    radius : see `superfactor.plotting.samples.ellipse_radius`
     """
 
     mean: Any
@@ -230,6 +229,4 @@ def ellipse(scores: Any) -> Ellipse | None:
     n = len(scores)
     if n < FEWEST_SAMPLES:
         return None
-    quantile = f.ppf(LEVEL, 2, n - 2)
-    radius = float(np.sqrt(2 * (n - 1) * (n + 1) / (n * (n - 2)) * quantile))
-    return Ellipse(scores.mean(axis=0), np.atleast_2d(np.cov(scores, rowvar=False)), radius)
+    return Ellipse(scores.mean(axis=0), np.atleast_2d(np.cov(scores, rowvar=False)), ellipse_radius(n))

@@ -21,10 +21,14 @@ LEVEL = 0.05
 
 # Heads, columns of the tables of `superfactor.interpretation`, and formats of their values.
 Columns = list[tuple[str, str, Callable[[Any], str]]]
-_DIFFER: Columns = [
-    ("Difference, s.d.", "difference_in_sd", formats.deviations),
-    ("AUC", "auc", formats.area),
-]
+
+
+def _difference(value: float) -> str:
+    """Format a difference in standard deviations; infinite without variance in the classes."""
+    return "perfect" if math.isinf(value) else formats.deviations(value)
+
+
+_DIFFER: Columns = [("Difference, s.d.", "difference_in_sd", _difference), ("AUC", "auc", formats.area)]
 _P: Columns = [("p", "p", p_value)]
 # The role of a feature in the model; for classes in log-odds.
 _MODEL: Columns = [("q", "q", p_value), ("Correlation, model", "correlation", correlation)]
@@ -89,7 +93,8 @@ def effects(facts: Facts, feature_results: FeatureResults) -> dict[str, Any]:
     table, (by, none) = feature_results.effects, facts.page.effect_column
     columns, words = _columns(facts, table)
     size = np.abs(table[by] - none).to_numpy() if by in table else np.zeros(len(table))
-    order = np.lexsort((-size, table["q"].to_numpy()))
+    perfect = table["perfect"].to_numpy() if "perfect" in table else np.zeros(len(table), dtype=bool)
+    order = np.lexsort((-size, table["q"].to_numpy(), ~perfect))
     lowest = table["q"].min()
     two = facts.page.right_or_wrong and len(facts.names) == 2
     return _table(table.iloc[order[:MOST_EFFECTS]], columns) | {

@@ -25,6 +25,12 @@ class FactMethods(BlockState):
         xp = namespace(ratio)
         return float(xp.min(ratio)), float(xp.max(ratio))
 
+    def roots(self) -> Array:
+        """Return √w of these samples (n_b, 1): rows."""
+        known = self._annotations()
+        root = known.root_weight
+        return namespace(known.loss_weight).ones_like(known.loss_weight) if root is None else root
+
     def total_weights(self) -> tuple[float, float, float]:
         """Return Σ_i ω_i, the same of the informative share (`Loss.informative`), and Σ_i w_i."""
         known = self._annotations()

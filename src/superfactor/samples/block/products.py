@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from superfactor._arrays import Array, cast, namespace, wide
+import numpy as np
+
+from superfactor._arrays import Array, namespace, wide
 from superfactor.samples.block.design import Along, Design
 from superfactor.samples.block.loss import LossMethods
 from superfactor.samples.block.state import Made, Place, reads_rows
 from superfactor.samples.moments import score_sums
+from superfactor.spectrum import DataMatrix
 
 
 class ProductMethods(LossMethods):
@@ -33,17 +36,40 @@ class ProductMethods(LossMethods):
     @reads_rows
     def row_sum(self) -> Array:
         """Return X̃ᵀ√w (p, 1), the weighted sum of the rows of X, in the units of X̃."""
-        X, known = self._rows(), self._annotations()
-        root, weight = known.root_weight, known.loss_weight
-        return X.transpose_times(namespace(weight).ones_like(weight) if root is None else root)
+        return self._row_sum(self._rows())
+
+    @reads_rows
+    def stretch(self, start: int, stop: int) -> Array:
+        """Return those of the rows of X̃ that are at start to stop among all samples (k, p): to gather."""
+        a, b = self._within(start, stop)
+        return np.empty((0, 0)) if a == b else self._rows().rows(a, b).dense()
+
+    def _within(self, start: int, stop: int) -> tuple[int, int]:
+        a, b = (min(max(at - self._start, 0), self.n_samples) for at in (start, stop))
+        return a, b
+
+    @reads_rows
+    def images_and_stretch(self, T: Array, start: int, stop: int) -> tuple[Array, Array]:
+        """Return X̃T (n_b, j) for T (p, j), and rows as `stretch` does: to gather."""
+        X, (a, b) = self._rows(), self._within(start, stop)
+        return X.times(T), X.rows(a, b).dense()
+
+    @reads_rows
+    def gram_and_sum(self) -> tuple[Array, Array]:
+        """Return X̃ᵀX̃ (p, p) and X̃ᵀ√w (p, 1), see `row_sum`, in one pass."""
+        X = self._rows()
+        return X.feature_gram(), self._row_sum(X)
 
     @reads_rows
     def power_and_sum(self, T: Array) -> tuple[Array, Array]:
         """Return X̃ᵀX̃T (p, j) and X̃ᵀ√w (p, 1), see `row_sum`."""
-        X, root = self._rows(), self._annotations().root_weight
-        image = X.times(T)
-        ones = root if root is not None else namespace(image).ones_like(image[:, :1])
-        return X.transpose_times(image), X.transpose_times(cast(ones, image))
+        X = self._rows()
+        return X.transpose_times(X.times(T)), self._row_sum(X)
+
+    def _row_sum(self, X: DataMatrix) -> Array:
+        known = self._annotations()
+        root, weight = known.root_weight, known.loss_weight
+        return X.transpose_times(namespace(weight).ones_like(weight) if root is None else root)
 
     @reads_rows
     def scored(self, V: Array) -> Made[tuple[Any, ...]]:

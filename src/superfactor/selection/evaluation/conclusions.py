@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from superfactor.selection.evaluation.figures import NestedScores
-from superfactor.selection.evaluation.intervals import around, bounded, corrected_interval, widened
+from superfactor.selection.evaluation.intervals import (
+    around,
+    corrected_interval,
+    inside,
+    widened,
+    without_interval,
+)
 from superfactor.selection.evaluation.out_of_fold import OutOfFold
 from superfactor.selection.evaluation.outer import MODEL, OuterFold
 from superfactor.selection.evaluation.permutation import PermutationTest
@@ -67,7 +73,7 @@ def concluded(
         folds=folds,
         repeats={method: repeats for method, (repeats, _) in figures.items()},
         summary=summaries.pop(MODEL),
-        rivals=summaries,
+        baselines=summaries,
         differences=differences,
         predictions=table.rows[MODEL][0],
         predicted=predicted,
@@ -75,6 +81,8 @@ def concluded(
         chosen=chosen,
         permutation=permutation,
         verdict=verdict,
+        inner_splits=work.inner_splits(table.splits[0][0][0]),
+        seed=work.seed,
     )
 
 
@@ -84,17 +92,17 @@ def _figures(
     """Figures of each repeat, metric → (repeats,), and their means with intervals."""
     outcome = table.outcome
     repeats = {m.name: np.nanmean(found[m.name], axis=1) for m in outcome.metrics}
-    summary = {
-        m.name: bounded(m, corrected_interval(found[m.name].ravel(), table.ratio)) for m in outcome.metrics
-    }
+    summary = {m.name: corrected_interval(found[m.name].ravel(), table.ratio) for m in outcome.metrics}
+    if method == outcome.guess_name:  # a constant is not estimated
+        return repeats, {name: without_interval(own) for name, own in summary.items()}
+    summary = {m.name: inside(m, summary[m.name]) for m in outcome.metrics}
     for name, ends in outcome.least_intervals(table.truth, table.mean(method)).items():
         summary[name] = widened(summary[name], ends)
-    if method != outcome.guess_name:
-        fits = [outcome.calibrations(table.truth, rows) for rows in table.together(method)]
-        for name in fits[0]:
-            values, errors = np.array([fit[name] for fit in fits]).T
-            repeats[name] = values
-            summary[name] = around(float(values.mean()), float(errors.mean()))
+    fits = [outcome.calibrations(table.truth, rows) for rows in table.together(method)]
+    for name in fits[0]:
+        values, errors = np.array([fit[name] for fit in fits]).T
+        repeats[name] = values
+        summary[name] = around(float(values.mean()), float(errors.mean()))
     return repeats, summary
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import outcome_of
 from superfactor.selection.evaluation.outer import OuterFold, Split, checked_groups
+from superfactor.selection.giveaways import reported
 from superfactor.selection.rows.prepared import prepared, strangers
 from superfactor.selection.search.base import Search
 
@@ -36,7 +37,7 @@ class DirectFold(OuterFold):
 
     @classmethod
     def of(
-        cls, estimator: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+        cls, estimator: Any, X: Any, y: Any, covariates: Any, groups: Any, *, baselines: bool, seed: int
     ) -> Self:
         """What the outer folds of a model share; baselines see X as the default search does."""
         last = _last(estimator)
@@ -47,7 +48,7 @@ class DirectFold(OuterFold):
         outcome = outcome_of(estimator, y)
         target = outcome.target(as_numpy(y), sized, "nested_scores", unlabeled)
         samples, names = None, []
-        if rivals:
+        if baselines:
             columns = getattr(estimator, "covariate_columns", None)
             reader = Search(covariate_columns=columns, unlabeled=unlabeled)
             reader.exposure_column = getattr(estimator, "exposure_column", None)
@@ -55,7 +56,7 @@ class DirectFold(OuterFold):
                 data = prepared(reader, outcome, X, y, covariates, None, "nested_scores")
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{error}; the baselines need this; rivals=False leaves them out") from error
+                raise kind(f"{error}; the baselines need this; baselines=False leaves them out") from error
             samples, names = data.rows, data.covariate_names
         known = target.given.known
         known = np.ones(_num_samples(X), dtype=bool) if known is None else known
@@ -107,7 +108,7 @@ class DirectFold(OuterFold):
         beside = {}
         if self.covariates is not None:
             beside["covariates"] = _safe_indexing(self.covariates, asked)
-        with warnings.catch_warnings():
+        with reported(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
             model.fit(_safe_indexing(self.X, rows), y, **_routed(model, given))
         found = self.outcome.rows(model, _safe_indexing(self.X, asked), self.target.names, **beside)

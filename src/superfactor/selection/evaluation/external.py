@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import Outcome, outcome_of
-from superfactor.selection.evaluation.intervals import around
+from superfactor.selection.evaluation.intervals import around, inside, jackknife
 from superfactor.selection.evaluation.verdict import Verdict, judge, one_sort
 
-DRAWS = 2000
+# Most parts of the samples that the jackknife leaves out, one at a time.
+MOST_PARTS = 500
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class ExternalScores:
     headline : str
         The metric that counts.
     summary : dict
-        Metric → mean, low, high: 95 % intervals, of shares of right answers by Wilson's method, else by the
-        bootstrap.
+        Metric → mean, low, high: 95 % intervals, of shares of right answers by Wilson's method, of the ROC
+        area of two classes by Newcombe's, else by the jackknife.
     predictions : array of shape (n, k)
         Of the samples that have a label: probabilities, values or risks.
     truth : array of shape (n, …)
@@ -108,7 +109,7 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
     """
     outcome = outcome_of(model)
     check_is_fitted(model)
-    given = outcome.read(as_numpy(y), X, "external_scores", getattr(model, "unlabeled", None)).of_some()
+    given = outcome.read_as(model, as_numpy(y), X, "external_scores").of_some()
     if given.known is not None:
         there = np.flatnonzero(given.known)
         X = _safe_indexing(X, there)
@@ -125,10 +126,9 @@ def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalSc
     headline = outcome.headline(truth)
     if np.isnan(outcome.metric(headline).function(truth, rows)):
         raise ValueError(f"y: too few samples to measure anything, {len(truth)}: {headline} is not defined")
-    found, drawn = outcome.metric_values(truth, rows), _bootstrap(outcome, truth, rows)
-    summary = {name: {"mean": found[name], **_middle(values)} for name, values in drawn.items()}
-    # The bootstrap of samples that are all predicted right says that none can be wrong.
-    for name, (low, high) in outcome.least_intervals(truth, rows).items():
+    found, without = outcome.metric_values(truth, rows), _leaving_out(outcome, truth, rows)
+    summary = {m.name: inside(m, jackknife(found[m.name], without[m.name])) for m in outcome.metrics}
+    for name, (low, high) in outcome.sample_intervals(truth, rows).items():
         summary[name] = {"mean": found[name], "low": low, "high": high}
     for name, (value, error) in outcome.calibrations(truth, rows).items():
         summary[name] = around(value, error)
@@ -148,7 +148,7 @@ def scores_of(outcome: Outcome, names: Any, truth: Any, rows: Any) -> ExternalSc
 
 
 def external_verdict(outcome: Outcome, names: Any, truth: Any, rows: Any) -> Verdict:
-    """The verdict of `scores_of` alone, without the bootstrap where the kind has intervals without it."""
+    """The verdict of `scores_of` alone, without the jackknife where the kind has intervals without it."""
     headline = outcome.headline(truth)
     least = outcome.least_intervals(truth, rows)
     if headline not in least:
@@ -186,22 +186,11 @@ def _verdict(
     )
 
 
-def _bootstrap(outcome: Outcome, truth: Any, rows: Any) -> dict[str, Any]:
-    """Figures of samples drawn with replacement from every stratum: metric → (DRAWS,)."""
-    rng = np.random.default_rng(0)
-    strata = outcome.strata(truth)
-    members = [np.flatnonzero(strata == k) for k in np.unique(strata)]
-    # The more samples, the more alike the draws, and the longer they take.
-    draws = DRAWS if len(truth) <= 2000 else DRAWS // 4
-    found = []
-    for _ in range(draws):
-        at = np.concatenate([rng.choice(own, len(own)) for own in members])
-        found.append(outcome.metric_values(truth[at], rows[at]))
-    return {metric.name: np.array([f[metric.name] for f in found]) for metric in outcome.metrics}
-
-
-def _middle(values: Any) -> dict[str, float]:
-    if np.isnan(values).all():
-        return {"low": float("nan"), "high": float("nan")}
-    low, high = np.nanquantile(values, [0.025, 0.975])
-    return {"low": float(low), "high": float(high)}
+def _leaving_out(outcome: Outcome, truth: Any, rows: Any) -> dict[str, Any]:
+    """Metrics without each sample, or without each of `MOST_PARTS` parts of many: metric → (parts,)."""
+    n = len(truth)
+    part = np.arange(n)
+    if n > MOST_PARTS:
+        part = np.random.default_rng(0).permutation(n) % MOST_PARTS
+    found = [outcome.metric_values(truth[part != k], rows[part != k]) for k in range(min(n, MOST_PARTS))]
+    return {metric.name: np.array([own[metric.name] for own in found]) for metric in outcome.metrics}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from superfactor._deprecated import renamed_attributes
 from superfactor.selection.evaluation.permutation import PermutationTest
 from superfactor.selection.evaluation.verdict import Verdict
 
 
+@renamed_attributes(rivals="baselines")
 @dataclass(frozen=True)
 class NestedScores:
     """Figures of samples that the models had not seen, over all folds and repeats.
@@ -31,11 +33,14 @@ class NestedScores:
     folds : dict
         Method → metric → (n_repeats, n_splits); the model itself is "model".
     repeats : dict
-        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration.
+        Method → metric → (n_repeats,), for two classes with slope and intercept of the calibration, and
+        the calibration in the large (the intercept for slope 1).
     summary : dict
-        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples.
-    rivals : dict
-        Baseline → the same.
+        Metric → mean, low, high of the model: 95 % intervals corrected for shared training samples (Nadeau
+        and Bengio), in a form that ends within the range of the metric. Those of accuracies contain Wilson's
+        interval too. NaN where folds do not differ.
+    baselines : dict
+        Baseline → the same. The prediction that ignores the features has no intervals.
     differences : dict
         Baseline → metric (the headline), mean, low, high of the model's score less the baseline's.
     predictions : array of shape (n, k)
@@ -50,6 +55,10 @@ class NestedScores:
         Shuffled labels, or None.
     verdict : Verdict
         The conclusion in words.
+    inner_splits : int or None
+        Folds that chose in each outer training part; None where the model chooses by itself.
+    seed : int
+        Of the folds.
 
     Examples
     --------
@@ -57,7 +66,7 @@ class NestedScores:
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> scores = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False)
+    >>> scores = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False)
     >>> scores.procedure["class"], scores.procedure["parameters"]["n_components"]
     ('SMFClassifierCV', 'auto')
     >>> scores.headline, scores.n_splits
@@ -65,7 +74,7 @@ class NestedScores:
     >>> scores.predictions.shape
     (150, 3)
     >>> {name: round(value, 2) for name, value in scores.summary["accuracy"].items()}
-    {'mean': 0.97, 'low': 0.93, 'high': 1.0}
+    {'mean': 0.97, 'low': 0.93, 'high': 0.99}
     """
 
     procedure: dict[str, Any]
@@ -78,7 +87,7 @@ class NestedScores:
     folds: dict[str, dict[str, Any]]
     repeats: dict[str, dict[str, Any]]
     summary: dict[str, dict[str, float]]
-    rivals: dict[str, dict[str, dict[str, float]]]
+    baselines: dict[str, dict[str, dict[str, float]]]
     differences: dict[str, dict[str, Any]]
     predictions: Any
     predicted: Any
@@ -86,6 +95,8 @@ class NestedScores:
     chosen: tuple[dict[str, Any], ...]
     permutation: PermutationTest | None
     verdict: Verdict
+    inner_splits: int | None = None
+    seed: int | None = None
 
     def __str__(self) -> str:
         return str(self.verdict)
@@ -102,9 +113,11 @@ class NestedScores:
             "outcome": self.outcome,
             "n_splits": self.n_splits,
             "n_repeats": self.n_repeats,
+            "inner_splits": self.inner_splits,
+            "seed": self.seed,
             "headline": self.headline,
             "summary": self.summary,
-            "rivals": self.rivals,
+            "baselines": self.baselines,
             "differences": self.differences,
             "chance": self.chance,
             "repeats": {

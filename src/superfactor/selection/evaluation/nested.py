@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -10,20 +11,25 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from superfactor._arrays import few_threads
-from superfactor._deprecated import warn_deprecated
+from superfactor._deprecated import renamed_parameters, warn_deprecated
 from superfactor.outcomes import Outcome, outcome_of
+from superfactor.outcomes.base import FEWEST_SPLITS
+from superfactor.selection.copies import find_copies
 from superfactor.selection.evaluation.conclusions import concluded
 from superfactor.selection.evaluation.direct import DirectFold
 from superfactor.selection.evaluation.figures import NestedScores
 from superfactor.selection.evaluation.out_of_fold import OutOfFold
 from superfactor.selection.evaluation.outer import MODEL, OuterFold, SearchFold
-from superfactor.selection.evaluation.permutation import PermutationTest, shuffled
+from superfactor.selection.evaluation.permutation import PermutationTest, one_value_each, shuffled
+from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.procedure import procedure_of
 from superfactor.selection.search.base import Search
 from superfactor.selection.search.classifier import SMFClassifierCV
 
-# Up to these numbers of samples, so many repeats: few samples need them most, and cost least.
-REPEATS = ((1000, 2),)
+# Up to this number of samples the folds are drawn twice: few samples need it most, and cost least.
+TWICE = 1000
+# From this number of folds on, other draws change little.
+MANY_SPLITS = 20
 
 P = ParamSpec("P")
 
@@ -51,6 +57,7 @@ def _is_model(value: Any) -> bool:
 
 
 @_data_first
+@renamed_parameters(rivals="baselines")
 def nested_scores(
     search: Any,
     X: Any,
@@ -59,9 +66,9 @@ def nested_scores(
     covariates: Any = None,
     groups: Any = None,
     covariate_names: Sequence[str] = (),
-    n_splits: int = 5,
+    n_splits: int | str = "auto",
     n_repeats: int | str = "auto",
-    rivals: bool = True,
+    baselines: bool = True,
     permutations: int = 0,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -84,14 +91,17 @@ def nested_scores(
     covariates : array-like of shape (n_samples, n_covariates), optional
         As for ``fit`` of the search.
     groups : array-like of shape (n_samples,), optional
-        Samples of one group, repeated measures of one patient, never lie on both sides of a fold.
+        Samples of one group, repeated measures of one patient, never lie on both sides of a fold. By
+        default copies of a sample are a group (`find_copies`).
     covariate_names : sequence of str, optional
         What the verdict calls the covariates; default the names of their columns.
-    n_splits : int, default=5
-        Outer folds; fewer where the rarest class, or the event, has fewer samples (or groups).
+    n_splits : int or "auto", default="auto"
+        Outer folds; fewer where the rarest class, or the event, has fewer samples (or groups). "auto" is 5.
+        For classes it is 20 up to 60 samples and 10 below 100, for several yes/no labels 10 below 100: models
+        of four fifths of so few samples would be clearly worse than that of all.
     n_repeats : int or "auto", default="auto"
-        How often the folds are drawn. "auto" is 2 up to 1,000 samples, 1 beyond.
-    rivals : bool, default=True
+        How often the folds are drawn. "auto" is 2 up to 1,000 samples with fewer than 20 folds, otherwise 1.
+    baselines : bool, default=True
         Tuned PCA + regression and ridge regression with the same loss too, and the covariates alone where
         there are any. The prediction that knows nothing (always the most frequent class, the mean, no order)
         is there in any case. Baselines see X as the evaluated search does, or else as the default search
@@ -115,41 +125,51 @@ def nested_scores(
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False).verdict.grade
+    >>> nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False).verdict.grade
     'better'
-    >>> plain = nested_scores(LogisticRegression(max_iter=1000), X, y, n_repeats=1, rivals=False)
+    >>> plain = nested_scores(LogisticRegression(max_iter=1000), X, y, n_repeats=1, baselines=False)
     >>> plain.headline, round(plain.summary["accuracy"]["mean"], 2)
     ('accuracy', 0.96)
     """
     outcome = _check_model(search, y)
     _check_numbers(n_splits, n_repeats, permutations)
     kind = SearchFold if isinstance(search, Search) else DirectFold
-    work = kind.of(search, X, y, covariates, groups, rivals=rivals, seed=random_state)
+    work = kind.of(search, X, y, covariates, groups, baselines=baselines, seed=random_state)
     if permutations:
         work.check_shuffled()
-    truth, own_groups = work.truth, work.own_groups
+    truth, copies, kept = work.truth, find_copies(X), None
+    wanted = outcome.n_splits(len(truth)) if n_splits == "auto" else int(n_splits)
+    if groups is None:  # many folds of few samples may become fewer, so that copies stay together
+        needed = min(wanted, FEWEST_SPLITS) if n_splits == "auto" else wanted
+        kept = copies.for_folds(lambda own: outcome.sizes(truth, own[work.labelled]), needed)
+        work = replace(work, groups=kept)
+    own_groups = work.own_groups
     outcome.check_sizes(work.target, own_groups)
-    n_splits = min(n_splits, *outcome.sizes(truth, own_groups))
-    repeats = _repeats(len(truth)) if n_repeats == "auto" else int(n_repeats)
+    n_splits = min(wanted, *outcome.sizes(truth, own_groups))
+    few = len(truth) <= TWICE and n_splits < MANY_SPLITS
+    repeats = (2 if few else 1) if n_repeats == "auto" else int(n_repeats)
     splits = [outcome.splits(truth, own_groups, n_splits, random_state + r) for r in range(repeats)]
+    folds = ((work.labelled[train], work.labelled[test]) for train, test in splits[0])
+    copies.warn(folds, kept=kept is not None)
+    find_giveaways(outcome, truth, work.labelled, X, **given_columns(search), covariates=covariates).warn()
     run = _Run(n_jobs, progress, total=n_splits * (repeats + permutations))
     with few_threads(np.shape(X)):
         done = run(
-            delayed(work.rows)(train, test, with_baselines=rivals)
+            delayed(work.rows)(train, test, with_baselines=baselines)
             for repeat in splits
             for train, test in repeat
         )
         table = OutOfFold(work, splits, [rows for rows, _ in done])
         permutation = None
         if permutations:
-            permutation = _permuted(work, table, permutations, random_state, run)
+            # Copies with different outcomes are no groups that shuffles could exchange.
+            free = kept is not None and not one_value_each(truth, own_groups)
+            permutation = _permuted(
+                work, table, permutations, random_state, run, None if free else own_groups
+            )
     chosen = tuple(choice for _, choice in done)
     names = covariate_names or work.covariate_names
     return concluded(procedure_of(search), work, table, chosen, permutation, names)
-
-
-def _repeats(n: int) -> int:
-    return next((repeats for most, repeats in REPEATS if n <= most), 1)
 
 
 def _check_model(search: Any, y: Any) -> Outcome:
@@ -167,9 +187,9 @@ def _check_model(search: Any, y: Any) -> Outcome:
     return outcome
 
 
-def _check_numbers(n_splits: int, n_repeats: Any, permutations: int) -> None:
-    if n_splits < 2:
-        raise ValueError(f"n_splits={n_splits}: a number from 2 is required")
+def _check_numbers(n_splits: Any, n_repeats: Any, permutations: int) -> None:
+    if n_splits != "auto" and (isinstance(n_splits, str) or n_splits < 2):
+        raise ValueError(f"n_splits={n_splits!r}: 'auto' or a number from 2 is required")
     if n_repeats != "auto" and (isinstance(n_repeats, str) or n_repeats < 1):
         raise ValueError(f"n_repeats={n_repeats!r}: 'auto' or a number from 1 is required")
     if permutations < 0:
@@ -197,11 +217,14 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run) -> PermutationTest:
+def _permuted(
+    work: OuterFold, table: OutOfFold, permutations: int, seed: int, run: _Run, groups: Any
+) -> PermutationTest:
     splits, outcome = table.splits[0], work.outcome
     metric = outcome.metric(outcome.headline(table.truth))
     rng = np.random.default_rng(seed)
-    truths = [shuffled(work.truth, work.own_groups, splits, rng) for _ in range(permutations)]
+    groups, within = _exchangeable(outcome.exchangeable(work.truth), groups, splits)
+    truths = [shuffled(work.truth, groups, within, rng) for _ in range(permutations)]
     done = run(
         delayed(work.choice)(seen, truth, train, test)
         for train, test in splits
@@ -215,3 +238,18 @@ def _permuted(work: OuterFold, table: OutOfFold, permutations: int, seed: int, r
             scores[k, i] = metric.function(truth[test], rows)
     own = table.fold_scores(MODEL)[metric.name][0]
     return PermutationTest(metric.name, float(np.nanmean(own)), np.nanmean(scores, axis=0))
+
+
+def _exchangeable(
+    blocks: Any, groups: Any, splits: list[tuple[Any, Any]]
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Return groups and splits within which values are shuffled, so that none leaves its block (n,)."""
+    if np.ptp(blocks) == 0:
+        return groups, splits
+    if groups is not None:
+        groups = np.unique(
+            np.column_stack([np.unique(groups, return_inverse=True)[1], blocks]), axis=0, return_inverse=True
+        )[1].ravel()
+    return groups, [
+        (train, test[blocks[test] == b]) for train, test in splits for b in np.unique(blocks[test])
+    ]

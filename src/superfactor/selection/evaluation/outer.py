@@ -155,6 +155,10 @@ class OuterFold(ABC):
         most = max(2, min(self.outcome.sizes(own, groups)))
         return self.outcome.splits(own, groups, min(n_splits, most), self.seed)
 
+    def inner_splits(self, train: Any) -> int | None:
+        """How many folds choose within `train`; None where the model chooses by itself."""
+        return None
+
     def marked(self, values: Any, n: int) -> Any:
         """Values of samples, followed by n samples that have none."""
         if not n:
@@ -170,7 +174,7 @@ class SearchFold(OuterFold):
 
     @classmethod
     def of(
-        cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, rivals: bool, seed: int
+        cls, search: Any, X: Any, y: Any, covariates: Any, groups: Any, *, baselines: bool, seed: int
     ) -> Self:
         """What the outer folds of a search share; its baselines need nothing more."""
         # Levels of words are those of all samples: a rare one may be missing from a fold.
@@ -208,6 +212,9 @@ class SearchFold(OuterFold):
         raise ValueError(
             "search: its cv lists splits of all samples; None, a number or a splitter is required"
         )
+
+    def inner_splits(self, train: Any) -> int | None:
+        return len(self.inner(self.truth, train))
 
     def choice(
         self, seen: Any, truth: Any, train: Any, test: Any, inner: list[Split] | None = None

@@ -62,22 +62,19 @@ def shuffled(truth: Any, groups: Any, splits: list[tuple[Any, Any]], rng: Any) -
     """
     found = np.array(truth)
     if groups is None:
-        blocks = [test for _, test in splits]
-    elif _one_value_each(truth, groups):
         for _, test in splits:
-            names, first = np.unique(groups[test], return_index=True)
-            values = truth[test][first][rng.permutation(len(first))]
-            found[test] = values[np.searchsorted(names, groups[test])]
-        return found
+            found[test] = truth[test[rng.permutation(len(test))]]
+    elif one_value_each(truth, groups):
+        for _, test in splits:
+            _, first, number = np.unique(groups[test], return_index=True, return_inverse=True)
+            found[test] = truth[test][first][rng.permutation(len(first))][number]
     else:
-        blocks = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    for block in blocks:
-        found[block] = truth[block[rng.permutation(len(block))]]
+        # Both orders list the groups one after another; inside each group the second is random.
+        found[np.argsort(groups, kind="stable")] = truth[np.lexsort((rng.random(len(groups)), groups))]
     return found
 
 
-def _one_value_each(truth: Any, groups: Any) -> bool:
-    values = np.nan_to_num(truth, nan=-1.0)  # a gap equals a gap
-    return len(np.unique(np.column_stack([groups, values.reshape(len(groups), -1)]), axis=0)) == len(
-        np.unique(groups)
-    )
+def one_value_each(truth: Any, groups: Any) -> bool:
+    """Return whether all samples of a group have the same value (n, …)."""
+    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    return np.array_equal(truth, truth[first][number], equal_nan=np.issubdtype(truth.dtype, np.floating))

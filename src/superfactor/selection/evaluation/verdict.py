@@ -7,7 +7,7 @@ the command line gives it in its own words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from superfactor._words import counted, listed, percent
@@ -24,9 +24,13 @@ FEW_FOLDS = 10
 _GRADES = {BETTER: "Better than", NOT_SHOWN: "Not shown to be better than", WORSE: "Worse than"}
 #: Advice by its key, for those who write Python; others have words of their own.
 ADVICE = {
-    "balance": "Let every class weigh the same: class_weight='balanced'.",
-    "rank": "Another number of factors, n_components=[2, 4, 8]; or other features.",
-    "folds": "More folds: so few leave a wide interval; n_splits=5 and n_repeats=5 narrow it.",
+    "balance": "Let every class weigh the same, class_weight='balanced', if you decide so before you look at "
+    "scores.",
+    "rank": "Other features, or other numbers of factors such as n_components=[2, 4, 8], only if you decided "
+    "on them before this result, or evaluate them on new samples: the best of several attempts on the same "
+    "samples looks better than it is.",
+    "folds": "More folds, since so few leave a wide interval: n_splits=5 and n_repeats=5. Report that "
+    "result, whatever it is.",
     "groups": "Look for labels that are mixed up, or groups of samples that belong together: groups=.",
     "one_class": "Samples of another class, from the same source, make a verdict possible.",
 }
@@ -58,11 +62,11 @@ class Verdict:
     >>> from superfactor import SMFClassifierCV
     >>> from superfactor.selection import nested_scores
     >>> X, y = load_iris(return_X_y=True)
-    >>> verdict = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, rivals=False).verdict
+    >>> verdict = nested_scores(SMFClassifierCV(), X, y, n_repeats=1, baselines=False).verdict
     >>> verdict.grade
     'better'
     >>> verdict.headline
-    'Better than guessing: accuracy 97.3 % (95 % interval 93.3 % to 100.0 %); guessing reaches 33.3 %.'
+    'Better than guessing: accuracy 97.3 % (95 % interval 92.9 % to 99.0 %); guessing reaches 33.3 %.'
     """
 
     grade: str
@@ -86,6 +90,10 @@ class Verdict:
         """The verdict of which `as_dict` made these values."""
         fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in plain.items()}
         return cls(**fields)
+
+    def advising(self, words: Mapping[str, str]) -> Verdict:
+        """The same with the advice in other words where these have its key."""
+        return replace(self, advice=self.advice_in(words))
 
     def advice_in(self, words: Mapping[str, str]) -> tuple[str, ...]:
         """The advice, in other words where these have its key."""
@@ -130,7 +138,7 @@ def judge(
     guess : float
         Mean of the prediction that knows nothing.
     differences : dict
-        Rival → mean, low, high of how much better the model is.
+        Baseline → mean, low, high of how much better the model is.
     chance : float
         p-value of the second test.
     names : array
@@ -159,9 +167,8 @@ def judge(
     if grade == BETTER and not (unlikely and enough):
         grade = NOT_SHOWN
     headline = (
-        f"{_GRADES[grade]} {outcome.guessing}: {said.words} {said.text(score['mean'])} (95 % interval "
-        f"{said.text(score['low'])} to {said.text(score['high'])}); {outcome.guessing} reaches "
-        f"{said.text(guess)}."
+        f"{_GRADES[grade]} {outcome.guessing}: {said.words} {said.text(score['mean'])}"
+        f"{_interval(said, score)}; {outcome.guessing} reaches {said.text(guess)}."
     )
     sentences = []
     if grade == NOT_SHOWN and blind["low"] > 0 and enough and chance > LEVEL:
@@ -224,6 +231,12 @@ def grade_of(difference: Mapping[str, Any], chance: float) -> str:
         return BETTER
     # The same tables, from the other side; a share of exactly `chance` is part of both.
     return WORSE if difference["high"] < 0 and chance >= 1 - LEVEL else NOT_SHOWN
+
+
+def _interval(metric: Metric, score: Mapping[str, float]) -> str:
+    """The interval in parentheses; "" where there is none."""
+    ends = [metric.text(score[end]) for end in ("low", "high") if score[end] == score[end]]
+    return f" (95 % interval {' to '.join(ends)})" if len(ends) == 2 else ""
 
 
 def _beside_covariates(metric: Metric, difference: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -59,6 +59,8 @@ class Prepared:
         """
         labelled, unlabelled = self.labelled, self.unlabelled
         given = self.target.given
+        if len(labelled) < 2:
+            raise ValueError(f"y: n_samples={len(labelled)}; cross-validation needs at least 2 samples")
         if groups is not None:
             inputs.check_length("groups", np.asarray(groups), given.values)
         strata = self.outcome.search_strata(given.labelled)

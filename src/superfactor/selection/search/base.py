@@ -24,6 +24,8 @@ from superfactor.estimators.inputs import column_names, covariate_indices
 from superfactor.estimators.progress import CallbackSupportMixin
 from superfactor.outcomes import Outcome, Target, outcome_of
 from superfactor.preprocessing import LowRankImputer
+from superfactor.selection.copies import find_copies, group_folds
+from superfactor.selection.giveaways import find_giveaways, given_columns
 from superfactor.selection.rank import Scree, scree
 from superfactor.selection.rows.prepared import Prepared, prepared, with_indicators
 from superfactor.selection.rows.preprocessing import (
@@ -42,7 +44,9 @@ from superfactor.spectrum.rows import column_positions
 from superfactor.units import WeightUnits
 
 # Parameters that are each candidate's own, or the search's and not its estimator's.
-_NOT_SHARED = {"n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "verbose"}
+_NOT_SHARED = {
+    *("n_components", "model", "xi", "lam", "covariate_columns", "exposure_column", "impute", "verbose")
+}
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,11 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         parameters.check_parameters(base)  # now, and not after the search
         data = prepared(self, outcome, X, y, covariates, sample_weight, name)
         self.__dict__.update(outcome.fitted_attributes(data.target))
-        splits = data.splits(self.cv, groups)
+        splits = self._splits(data, X, groups)
+        if not self._nested:
+            find_giveaways(
+                *(outcome, data.target.truth, data.labelled, X), **given_columns(self), covariates=covariates
+            ).warn()
         _check_splits(splits, outcome, data.target, self.scoring)
         self.n_splits_ = len(splits)
         largest = min(*(len(train) for train, _ in splits), data.rows.n_factorized)
@@ -192,11 +200,29 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             self._refit(base, X, y, covariates, sample_weight, data.rows.imputer, progress)
         if interrupted:
             raise KeyboardInterrupt(
-                f"{type(self).__name__}: the best candidate after {progress.n_told} of "
+                f"{type(self).__name__}: the best candidate after {progress.n_reported} of "
                 f"{progress.total} scores is kept"
             )
         progress.end()
         return self
+
+    def _splits(self, data: Prepared, X: Any, groups: Any) -> list[Any]:
+        """Return the folds; those that `cv` and `groups` leave open keep copies of samples together."""
+        if self._nested:
+            return data.splits(self.cv, groups)
+        copies, labelled, together = find_copies(X), data.labelled, None
+        n_splits = 5 if self.cv is None else self.cv
+        if groups is None and isinstance(n_splits, Integral):
+            together = copies.for_folds(
+                lambda own: data.outcome.sizes(data.target.truth, own[labelled]), int(n_splits)
+            )
+        if together is None:
+            splits = data.splits(self.cv, groups)
+        else:
+            stratified = data.outcome.search_strata(data.target.given.labelled) is not None
+            splits = data.splits(group_folds(stratified, int(n_splits)), together)
+        copies.warn(splits, kept=together is not None)
+        return splits
 
     def _measured(self, base: Any, data: Prepared, largest: int) -> WeightUnits:
         """Set ``scree_`` and return the units of the grid; both need all rows preprocessed, folds do not."""
@@ -266,6 +292,8 @@ class Search(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         smf = base.set_params(**self.best_params_, covariate_columns=self.covariate_columns)
         if self.exposure_column is not None:
             smf.set_params(exposure_column=self.exposure_column)
+        if self.impute is not None:  # new samples may have missing values although X has none
+            smf.set_params(impute="factors")
         steps = self._steps(smf, X, imputer)
         given = {"covariates": covariates, "sample_weight": weight}
         # Before it is fitted: Ctrl-C leaves what there is of it.

@@ -10,11 +10,12 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+
+from superfactor._files import TemporaryFolder
 
 # Seconds between two looks at what other processes have done: often enough for a bar to move smoothly.
 INTERVAL = 0.1
@@ -118,9 +119,8 @@ def board_for(n_splits: int, n_candidates: int, *, shared: bool) -> Iterator[Boa
     if not shared:
         yield Board(n_splits, n_candidates)
         return
-    # Where open files cannot be removed, they are left to the system.
-    with TemporaryDirectory(prefix="superfactor-", ignore_cleanup_errors=True) as folder:
-        yield Board(n_splits, n_candidates, Path(folder) / "scores")
+    with TemporaryFolder() as folder:
+        yield Board(n_splits, n_candidates, folder / "scores")
 
 
 def score_here(fold: Fold, splits: list[Any], board: Board, watch: Callable[[], bool]) -> None:

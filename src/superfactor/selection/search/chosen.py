@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -13,11 +14,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.metaestimators import available_if as _available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from superfactor._arrays import NumpyArray
-from superfactor.estimators.inputs import as_numpy, refuse_annotated
+from superfactor.estimators.inputs import (
+    as_numpy,
+    column_names,
+    counted_missing,
+    covariate_indices,
+    exposure_index,
+    refuse_other_objects,
+)
 from superfactor.outcomes import Outcome, outcome_of
+from superfactor.preprocessing.columns import advising_reindex, is_frame
+from superfactor.selection.rows.preprocessing import is_transformer
 
 if TYPE_CHECKING:
     from superfactor.theory import Certificate
@@ -65,6 +75,11 @@ class ChosenModel:
 
     _outcome: ClassVar[Outcome]
     refit: bool
+    impute: Any
+    preprocess: Any
+    covariate_columns: Any
+    exposure_column: Any
+    n_features_in_: int
     scoring: Any
     scorer_: Any
     best_estimator_: Any
@@ -103,14 +118,34 @@ class ChosenModel:
     )
 
     def _chosen(self, X: Any) -> Any:
-        """The model that is to be shown X."""
+        """The model that is to be shown X; a warning counts the values that its imputer completes."""
         check_is_fitted(self)
-        refuse_annotated(X)  # before a scaler sees it, which knows no way out
+        refuse_other_objects(X)  # before a scaler sees it, which knows no way out
+        if is_frame(X) and not set(getattr(self, "feature_names_in_", ())) <= set(X.columns):
+            with advising_reindex(self, X, advise=self.impute is not None):  # a scaler gives no advice
+                validate_data(self, X, reset=False, skip_check_array=True)
         if not hasattr(self, "best_estimator_"):
             raise NotFittedError(
                 f"{type(self).__name__}: the search was interrupted before its choice was fitted"
             )
+        if isinstance(self.best_estimator_, Pipeline) and not is_transformer(self.preprocess):
+            self._warn_of_imputed(X, self.best_estimator_.named_steps.get("imputer"))
         return self.best_estimator_
+
+    def _warn_of_imputed(self, X: Any, imputer: Any) -> None:
+        """Warn if an imputer will fill features of X; models that complete them by themselves warn too."""
+        X = X if is_frame(X) else np.asarray(X)
+        width, names = self.n_features_in_, column_names(X)
+        if imputer is None or X.shape[1:] != (width,):
+            return
+        apart = covariate_indices(self.covariate_columns, width, names)
+        exposure = exposure_index(self.exposure_column, apart, width, names)
+        apart += [] if exposure is None else [exposure]
+        features = _safe_indexing(X, np.delete(np.arange(width), apart), axis=1) if apart else X
+        gone = np.isnan(np.asarray(features, dtype=float))
+        if gone.any():
+            name = type(imputer).__name__
+            warnings.warn(f"X: {counted_missing(gone)}; {name} completes them", UserWarning, stacklevel=4)
 
     @available_if(refits)
     def predict(self, X: Any, covariates: Any = None) -> NumpyArray:
@@ -131,9 +166,8 @@ class ChosenModel:
         By the `scoring` of the search; where that is None, by its own: accuracy, R² or concordance.
         """
         chosen = self._chosen(X)
-        unlabeled = getattr(self, "unlabeled", None)
         outcome = outcome_of(self)
-        given = outcome.read(as_numpy(y), X, type(self).__name__, unlabeled).of_some()
+        given = outcome.read_as(self, as_numpy(y), X, type(self).__name__).of_some()
         if given.known is not None:
             labelled = np.flatnonzero(given.known)
             X, covariates, sample_weight = (
@@ -143,6 +177,8 @@ class ChosenModel:
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if covariates is not None:
             chosen = _WithCovariates(chosen, covariates, outcome)
+        elif self.scoring is None:
+            y = outcome.as_given(y)
         if self.scoring is None:
             return float(chosen.score(X, y, **weight))
         return float(self.scorer_(chosen, X, y, **weight))

@@ -39,8 +39,10 @@ class SMFClassifierCV(ChosenClassifier, ClassifierMixin, Search):
     impute : {"lowrank", "mean"}, transformer or None, default="lowrank"
         What completes missing values (NaN) in every fold, before scaling:
         `superfactor.preprocessing.LowRankImputer`, or the mean of every column. The certificate is then that
-        of the completed table. None refuses gaps; a transformer in `preprocess` has to complete them itself.
-        Nothing is imputed if X has no missing value in ``fit``; ``predict`` then refuses missing values.
+        of the completed table. None refuses missing values; a transformer in `preprocess` has to complete
+        those of ``fit`` itself. If X has none in ``fit``, nothing is imputed there, and those of new samples
+        are completed from the factors of the model (``impute="factors"`` of `SMFClassifier`). A warning
+        counts them.
     rule : {"best", "one_standard_error"}, default="best"
         "one_standard_error" takes the simplest candidate whose mean score lies within one standard
         error of the best: fewest components, then largest `lam`, then largest `xi`.

@@ -46,7 +46,7 @@ class SearchProgress(Announcer):
         self._hear(0)
 
     @property
-    def n_told(self) -> int:
+    def n_reported(self) -> int:
         """How many scores have been told of."""
         return int(np.count_nonzero(self._told))
 
@@ -72,9 +72,9 @@ class SearchProgress(Announcer):
             best = np.fmax.reduce(scores[k, :, 0])
             self.say(f"{where}: {len(self._points)} candidates, best score {best:.4g}")
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self.n_told)
+            self._bar.update(self._bar.task_ids[0], completed=self.n_reported)
         stops = self.task("score")
-        return self._hear(self.n_told) or stops
+        return self._hear(self.n_reported) or stops
 
     def _hear(self, done: int) -> bool:
         return self._listener is not None and bool(self._listener(done, self.total + 1))
@@ -95,7 +95,7 @@ class SearchProgress(Announcer):
         """Say what has been chosen, before it is fitted to all samples."""
         if self.verbose:
             search = self.estimator
-            self.say(f"{self.n_told} of {self.total} scores in {self.elapsed()}")
+            self.say(f"{self.n_reported} of {self.total} scores in {self.elapsed()}")
             chosen = _in_words(search.best_params_)
             self.say(f"chosen: {chosen}, mean score {search.best_score_:.4g}")
 

@@ -63,13 +63,15 @@ def begin(problem: Problem, rank: int, run: Run, beginning: Beginning | None = N
 
 def _leading_subspace(problem: Problem, rank: int, whole: bool, run: Run) -> Basis:
     """Return the whole range of X if that is small, otherwise its leading part by a block-Krylov space."""
-    model, gram = problem.model, problem.feature_gram
-    if not whole and gram is None:
-        return leading_basis(problem, 4 * rank, 2 * rank + 10, run.rng, max(8, rank // 2))
-    if whole or gram is None:
+    model = problem.model
+    if whole:
         T = model.everything(problem.side, max(min(problem.shape), problem.options.whole_range))
+    elif problem.has_few_features:
+        T = model.from_loadings(
+            problem.side, eigh_descending(problem.samples.gram()[0])[1][:, : 2 * rank + 10]
+        )
     else:
-        T = model.from_loadings(problem.side, eigh_descending(gram)[1][:, : 2 * rank + 10])
+        return leading_basis(problem, 4 * rank, 2 * rank + 10, run.rng, max(8, rank // 2))
     return Basis.empty(problem).extended(T)[0]
 
 

@@ -357,7 +357,6 @@ def _batch_size(inside: Inside, effort: Effort, budget: float) -> int:
     """Return how many starts share a batch: as many as can converge, or as cost hardly more than one."""
     options, loss = inside.problem.options, inside.loss
     a_product = 8.0 * loss.rows * loss.columns * inside.problem.n_outputs
-    call_overhead = inside.problem.samples.latency * options.call_overhead
     products = budget / (effort.steps * options.expected_products)
-    room = max(products - call_overhead, 0.25 * call_overhead)
+    room = max(products - options.call_overhead, 0.25 * options.call_overhead)
     return int(min(max(room / a_product, 2), effort.max_starts))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.preprocessing.levels import MOST_CODES, LevelIndicators
-from superfactor.tables.columns.numbers import numbers, words
+from superfactor.tables.columns.numbers import numbers, refuse_stray_text, words
 from superfactor.tables.notes import Note, Setting, TableError, note, shortened
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST_LEVELS = 50
 ConfounderLevels = dict[str, list[str]]
 
 
-def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> ConfounderLevels:
+def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None) -> ConfounderLevels:
     """Learn the levels of each confounder; `Adjuster` treats the same columns as categories."""
     levels: ConfounderLevels = {}
     for name in names:
@@ -35,6 +35,8 @@ def learn_levels(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Confou
         if table[name].dtype.kind != "O" and not codes:
             levels[name] = []
             continue
+        if table[name].dtype.kind == "O":
+            refuse_stray_text(path, table, name, ids)
         if len(found) > MOST_LEVELS:
             line = f": {len(found)} different values; at most {MOST_LEVELS} levels, or numbers, are possible"
             raise TableError(*prefix, line, kind="confounders", column=name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor.estimators.covariates import EMPTY, FEWEST_MISSING, MISSING, CovariateEncoder
-from superfactor.tables.columns.numbers import numbers, place
+from superfactor.tables.columns.numbers import numbers, place, refuse_dates, refuse_stray_text
+from superfactor.tables.columns.numbers import words as words_of
 from superfactor.tables.grids.cells import MISSING as MISSING_CELLS
 from superfactor.tables.notes import Note, TableError, note
 
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 Encoding = dict[str, list[Any]]
 
 
-def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str]) -> Encoding:
+def learn_encoding(path: Any, table: pd.DataFrame, names: Sequence[str], ids: Any = None) -> Encoding:
     """Learn the levels of each covariate; more than fifty are an error."""
     encoding: Encoding = {}
     for name in names:
+        if table[name].dtype.kind == "O":
+            refuse_dates(f"{path}: covariate {name!r}", words_of(table[name]))
+            refuse_stray_text(path, table, name, ids)
         try:
             found = CovariateEncoder.learn(_as_given(table[name]), [name], f"{path}: covariate")
         except ValueError as error:

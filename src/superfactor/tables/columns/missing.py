@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.preprocessing import Gaps, describe_gaps
+from superfactor.preprocessing import MissingValues, describe_missing
 from superfactor.tables.notes import Note, note, shortened
 
 # Samples with a larger share of missing features are named.
 MANY = 0.5
 IMPUTE = ("lowrank", "mean", "none")
-_HOW = {
+HOW = {
     "lowrank": "filled in by a low-rank fit",
     "mean": "filled in by means of the features",
-    "training means": "filled in by means of the training samples, which had no missing values",
+    "factors": "filled in from the factors of the model",
 }
 
 
@@ -28,16 +28,20 @@ class Missing:
 
     Attributes
     ----------
-    share : share of missing entries of X, without the features that are left out
-    impute : "lowrank" or "mean"; "training means" for a model whose training samples had no missing values
+    share : share of missing entries of X, without the features that are left out or absent
+    impute : "lowrank" or "mean"; "factors" for a model whose training samples had no missing values
     empty : names of features without any value, which are left out
     poor : names of samples that miss more than half of the features
+    absent : names of features of a model that new samples do not have
+    absent_weight : share of the weight of a prediction of features without any value; None if it is not known
     """
 
     share: float
     impute: str
     empty: tuple[str, ...] = ()
     poor: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    absent_weight: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -46,15 +50,17 @@ class Missing:
             "impute": self.impute,
             "features_without_values": list(self.empty),
             "samples_missing_half": list(self.poor),
+            "features_absent": list(self.absent),
+            "absent_weight": self.absent_weight,
         }
 
 
-def gaps_in(X: Any, names: Sequence[str], ids: Any) -> Gaps | None:
+def gaps_in(X: Any, names: Sequence[str], ids: Any) -> MissingValues | None:
     """Describe the missing values of X (n, p); None, after one pass, if there are none."""
     with np.errstate(invalid="ignore", over="ignore"):
         if not np.isnan(X.sum()):
             return None
-    return describe_gaps(X, names, ids) or None
+    return describe_missing(X, names, ids) or None
 
 
 def shares_missing(X: Any, n_features: int) -> Any:
@@ -64,18 +70,25 @@ def shares_missing(X: Any, n_features: int) -> Any:
     return np.isnan(X[:, :n_features]).mean(axis=1)
 
 
-def missing_in_new(shares: Any, ids: Any, about: Mapping[str, Any]) -> Missing | None:
-    """Describe the missing values of new samples, from the share (n,) of each and the record of the model."""
+def missing_in_new(
+    shares: Any, ids: Any, about: Mapping[str, Any], absent: Sequence[str] = ()
+) -> Missing | None:
+    """Describe the missing values of new samples, from the share (n,) of each and the record of the model.
+
+    `absent` are features of the model that are in no file.
+    """
     if not shares.any():
         return None
     own = about.get("gaps") or {}
-    impute = own["impute"] if own.get("share") else "training means"
+    impute = own["impute"] if own.get("share") else "factors"
     poor = tuple(str(ids[i]) for i in np.flatnonzero(shares > MANY))
-    return Missing(float(shares.mean()), impute, (), poor)
+    n, p = len(shares), len(about["features"])
+    elsewhere = round(float(shares.sum()) * p) - n * len(absent)
+    return Missing(elsewhere / (n * (p - len(absent))), impute, (), poor, tuple(absent))
 
 
-def notes(gaps: Missing | None, n_samples: int) -> list[Note]:
-    """Notes on missing values."""
+def notes(gaps: Missing | None, n_samples: int, n_features: int = 0) -> list[Note]:
+    """Notes on missing values; `n_features` is the number of features of a model."""
     result: list[Note] = []
     if gaps is None:
         return result
@@ -83,8 +96,14 @@ def notes(gaps: Missing | None, n_samples: int) -> list[Note]:
         s = "s" * (len(gaps.empty) > 1)
         line = f"{len(gaps.empty)} feature{s} without any value left out: {shortened(gaps.empty)}"
         result.append(note("empty", line, features=gaps.empty))
+    if gaps.absent:
+        are = "is" if len(gaps.absent) == 1 else "are"
+        line = (
+            f"{len(gaps.absent)} of the model's {n_features} features {are} absent and {HOW[gaps.impute]}: "
+        )
+        result.append(note("absent", line + shortened(gaps.absent), features=gaps.absent))
     if gaps.share:
-        line = f"{percent(gaps.share)} of the values are missing and {_HOW[gaps.impute]}"
+        line = f"{percent(gaps.share)} of the values are missing and {HOW[gaps.impute]}"
         result.append(note("filled", line, share=gaps.share, impute=gaps.impute))
     if gaps.poor:
         line = (

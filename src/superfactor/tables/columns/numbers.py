@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor.tables.grids.cells import MISSING, is_number
+from superfactor.tables.grids.cells import DECIMAL_COMMA, MISSING, THOUSANDS, is_number
 from superfactor.tables.notes import Note, Part, Setting, TableError, note, shortened
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ LARGEST = 1e140
 # The largest number of values that are made dense: a gigabyte.
 MOST_DENSE = 1 << 27
 _WHOLE = re.compile(r"(-?\d+)\.0+")
+# A number and its unit: 61 y, 5.2 mg/l.
+_QUANTITY = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*([^\d\s.,].*)")
+# A number in a form that is not read: 5,23  1,234  '5.2  <0.5  −3
+_OTHER_FORM = re.compile(r"['’<>≤≥~≈+\-−–]*\s*\d[\d.,'’ ]*\+?")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})")
+# As many words are listed in a message.
+_MOST_WORDS = 12
 
 
 def numbers(
@@ -69,7 +76,9 @@ def check_range(path: Any, values: Any, where: Callable[[int, int], str], *, gap
 def place(table: pd.DataFrame, row: int, ids: Any = None) -> str:
     """A place in the file: ``sample GSM12 (line 17)``, or ``line 17`` if samples have no names."""
     where = f"{table.index.name} {table.index[row]}"
-    if ids is None or table.index.name == "sample":  # joined from several files: there is no line
+    if (
+        ids is None or not ids[row] or table.index.name == "sample"
+    ):  # joined from several files: there is no line
         return where
     return f"sample {ids[row]} ({where})"
 
@@ -87,20 +96,78 @@ def words(column: pd.Series[Any]) -> list[str | None]:
     return [None if cell in MISSING else cell for cell in cells]
 
 
+def refuse_stray_text(path: Any, table: pd.DataFrame, name: str, ids: Any = None, codes: int = 10) -> None:
+    """Raise an error for a column of measurements in which cells are text, such as "ca. 50" or "61 y".
+
+    Up to `codes` different numbers may be codes among words. Of measurements, the text is rare, or has
+    digits, or is a number with the same unit everywhere.
+    """
+    cells = [None if cell is None or cell in MISSING else str(cell) for cell in table[name].tolist()]
+    given = [cell for cell in cells if cell is not None]
+    points = with_points(given)
+    stray = [cell for cell, text in zip(given, points, strict=True) if not is_number(str(text))]
+    if not stray:
+        return
+    if len({*given} - {*stray}) > codes:
+        wrong = 20 * len(stray) <= len(given) or all(any(map(str.isdigit, cell)) for cell in stray)
+    else:
+        wrong = len({*given}) > codes and _have_one_unit(given)
+    if wrong:
+        raise _stray(path, table, name, cells, stray, ids)
+
+
+def _have_one_unit(cells: Sequence[str]) -> bool:
+    """Return whether all cells are numbers with the same text behind them."""
+    found = [_QUANTITY.fullmatch(cell) for cell in cells]
+    return all(found) and len({match[1] for match in found if match}) == 1
+
+
+def refuse_dates(where: str, cells: Sequence[str | None], codes: int = 10) -> None:
+    """Raise an error for a column of dates; up to `codes` different ones may be names of batches."""
+    given = {cell for cell in cells if cell is not None}
+    if len(given) > codes and all(map(_DATE.fullmatch, given)):
+        raise TableError(
+            f"{where} holds dates, such as {min(given)!r}; use numbers, such as years, or leave it out",
+            kind="cells",
+        )
+
+
+def with_points(cells: Sequence[str | None]) -> list[str | None]:
+    """Replace decimal commas by points, unless any cell contains a point."""
+    given = [cell for cell in cells if cell is not None]
+    if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
+        return list(cells)
+    return [None if cell is None else cell.replace(",", ".") for cell in cells]
+
+
+def _stray(
+    path: Any, table: pd.DataFrame, name: str, cells: Sequence[Any], stray: Sequence[str], ids: Any
+) -> TableError:
+    """Return the error for text among numbers."""
+    where = f"{place(table, cells.index(stray[0]), ids)}, column {name!r}"
+    line = f"{path}: {stray[0]!r} is not a number, at {where}{_more(len(stray))}; "
+    words = list(dict.fromkeys(stray))
+    # A value below a limit of detection is no missing value; a word may mean one.
+    comma = DECIMAL_COMMA.fullmatch(stray[0]) or THOUSANDS.fullmatch(stray[0])
+    hint: list[Part] = ["use numbers" + " with a decimal point and without separators" * bool(comma)]
+    if len(words) <= _MOST_WORDS and not any(map(_OTHER_FORM.fullmatch, words)):
+        hint += [
+            ", or empty cells (",
+            Setting("missing", words if len(words) > 1 else words[0]),
+            " makes them empty)",
+        ]
+    return TableError(line, *hint, ", or leave the column out", kind="cells", column=name)
+
+
 def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> None:
-    """Raise an error for text: a single word among numbers, or a column of words."""
+    """Raise an error for text: single words among numbers, numbers in another form, or columns of words."""
     for name in names:
         cells = list(table[name])
         given = [cell for cell in cells if cell is not None]
         stray = [cell for cell in given if not is_number(cell)]
-        if stray and 2 * len(stray) <= len(given):
-            raise TableError(
-                f"{path}: {stray[0]!r} is not a number, at "
-                f"{place(table, cells.index(stray[0]), ids)}, column {name!r}{_more(len(stray))}; "
-                "use a number or an empty cell, or leave the column out",
-                kind="cells",
-                column=name,
-            )
+        form = all(map(_OTHER_FORM.fullmatch, stray)) and not all(map(_DATE.fullmatch, stray))
+        if stray and (2 * len(stray) <= len(given) or form or _have_one_unit(given)):
+            raise _stray(path, table, name, cells, stray, ids)
     roles = (Setting("id"), ", ", Setting("covariates"), " or ", Setting("adjust"))
     raise TableError(
         f"{path}: no numbers in column{'s' * (len(names) > 1)} {shortened(names)}; leave out with ",
@@ -112,7 +179,7 @@ def _refuse_text(path: Any, table: pd.DataFrame, names: list[str], ids: Any) -> 
 
 
 def _more(count: int) -> str:
-    return "" if count == 1 else f" (and {count - 1} more such cells)"
+    return "" if count == 1 else f" (and {count - 1} more such cell{'s' * (count > 2)})"
 
 
 # --- sparse values --------------------------------------------------------------------------------

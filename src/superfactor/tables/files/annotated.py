@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from superfactor.preprocessing.joining import distinct_names
-from superfactor.tables.grids.cells import some, unique
+from superfactor.tables.grids.cells import Label, some, unique
 from superfactor.tables.grids.grid import TableFile, about_samples
 from superfactor.tables.notes import FileError, Note, note
 
@@ -62,7 +62,7 @@ def _one(path: Path, file: Any, layer: str | None, text: Collection[str]) -> Tab
     if layer is not None and layer not in _layers(file):
         raise FileError(_no_layer(path, layer, _layers(file)))
     data = _modality(path, file, layer)
-    frame = about_samples(len(data.samples), _columns(data.obs), text, data.samples)
+    frame = about_samples(len(data.samples), about_cells(data.obs), text, data.samples)
     return TableFile(frame, data.values, unique(path, data.features, what="features"))
 
 
@@ -98,9 +98,9 @@ def _several(path: Path, file: Any, layer: str | None, text: Collection[str]) ->
     matrix = sparse.hstack(values, format="csr") if _any_sparse(parts) else np.hstack(values)
     ends = np.cumsum([len(part.features) for part in parts.values()]).tolist()
     blocks = dict(zip(parts, zip([0, *ends[:-1]], ends, strict=True), strict=True))
-    columns = _columns(obs.loc[samples])
+    columns = about_cells(obs.loc[samples])
     for name, part in parts.items():
-        for column, cells in part.obs.reindex(samples).items():
+        for column, cells in about_cells(part.obs.reindex(samples)).items():
             # The names that MuData uses for joined columns.
             columns.setdefault(f"{name}:{column}", cells)
     frame = about_samples(len(samples), columns, text, samples)
@@ -166,8 +166,18 @@ def _modality(path: Path, group: Any, layer: str | None) -> _Modality:
     return _Modality(list(obs.index), list(map(str, var.index)), values, obs)
 
 
-def _columns(obs: pd.DataFrame) -> dict[str, Any]:
-    return {str(name): cells for name, cells in obs.items()}
+def about_cells(obs: pd.DataFrame) -> dict[str, Any]:
+    """Return columns by name; text and categories as labels, because their type says so."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    def typed(cells: pd.Series[Any]) -> Any:
+        if is_numeric_dtype(cells) or is_bool_dtype(cells):
+            return cells
+        cells = cells.astype("category")
+        names = [Label(name) if isinstance(name, str) else name for name in cells.cat.categories]
+        return [None if code < 0 else names[code] for code in cells.cat.codes]
+
+    return {str(name): typed(cells) for name, cells in obs.items()}
 
 
 def _element(place: Any) -> Any:

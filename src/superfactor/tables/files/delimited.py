@@ -23,6 +23,8 @@ from superfactor.tables.notes import FileError, Note, note
 # Possible delimiters by the ending of the file, the most likely first.
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t", ".txt": "\t,;"}
 _CELL_LIMIT = 1 << 24
+# The line by which Excel states the delimiter.
+_SEPARATOR = re.compile(r"(?i)\ufeff?\"?sep=(.)\"?\s*")
 
 Progress = Callable[[int, int], None]
 
@@ -41,8 +43,11 @@ def read_delimited(
     size = os.path.getsize(path)
 
     def read(lines: io.TextIOWrapper, raw: IO[bytes], comma_at: str | None = None) -> Grid:
-        header = lines.readline()
-        delimiter = max(delimiters, key=header.count)
+        header, before = lines.readline(), 0
+        named = _SEPARATOR.fullmatch(header)
+        if named is not None:
+            header, before = lines.readline(), 1
+        delimiter = max(delimiters, key=header.count) if named is None else named[1]
         # If commas separate the cells, commas inside cells are not decimal. If semicolons do, they are.
         rows = Rows(
             path,
@@ -56,7 +61,7 @@ def read_delimited(
         )
 
         on_line = None if progress is None else lambda: progress(raw.tell(), size)
-        return read_lines(path, chain([header], lines), delimiter, rows, on_line)
+        return read_lines(path, chain([header], lines), delimiter, rows, on_line, before)
 
     try:
         grid, notes = read_text(path, read)
@@ -77,10 +82,10 @@ def read_lines(
     limit = csv.field_size_limit(_CELL_LIMIT)
     try:
         # A quoted header can span several lines.
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(_without_nul(path, lines, before), delimiter=delimiter, strict=True)
         rows.header(next(reader, []))
         for cells in reader:
-            if cells:  # blank lines are ignored
+            if any(map(str.strip, cells)):  # rows without any value are ignored
                 rows.add(cells, before + reader.line_num)
             if on_line is not None:
                 on_line()
@@ -91,6 +96,16 @@ def read_lines(
     finally:
         csv.field_size_limit(limit)
     return rows.grid()
+
+
+def _without_nul(path: Path, lines: Iterable[str], before: int) -> Iterator[str]:
+    """Yield the lines; raise an error for a NUL character, which text never has."""
+    for number, line in enumerate(lines, start=before + 1):
+        if "\0" in line:
+            at = line.index("\0")
+            shown = line[max(0, at - 10) : at + 10].strip()
+            raise FileError(f"{path}: line {number} has a NUL character, at {shown!r}; remove it")
+        yield line
 
 
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ from typing import Any
 from superfactor.tables.grids.cells import some
 from superfactor.tables.grids.grid import Grid
 from superfactor.tables.grids.rows import Rows
-from superfactor.tables.notes import FileError, Note, note
+from superfactor.tables.notes import FileError, Note, Setting, note, shortened
 
 Cells = list[Any]
 # A title, or merged cells over groups of columns, can precede the names of the columns.
@@ -24,10 +24,10 @@ _HEADER_ROWS = 4
 def read_sheet(
     path: Path, sheet: str | None, text: Collection[str], *, words: Collection[int] = (), keep: bool = True
 ) -> Grid:
-    """Read the cells of a sheet, by default of the first; rows without any value are ignored."""
+    """Read the cells of a sheet, by default of the only one; rows without any value are ignored."""
     rows = Rows(path, "row", text, words=words, keep=keep)
     missing = False
-    with _opened(path, sheet) as (values, notes):
+    with _opened(path, sheet) as values:
         filled = ((_without_end(cells), row) for row, cells in enumerate(values, start=1))
         header, start, data, skipped = _header(path, (pair for pair in filled if pair[0]))
         rows.header([_written(cell) for cell in header])
@@ -38,14 +38,13 @@ def read_sheet(
             rows.add([_written(cell) for cell in cells], row)
     if missing:
         _refuse_formulas(path, sheet)
-    return replace(rows.grid(), notes=(*notes, *skipped))
+    grid = rows.grid()
+    return replace(grid, notes=(*skipped, *grid.notes))
 
 
 @contextmanager
-def _opened(
-    path: Path, sheet: str | None, formulas: bool = False
-) -> Iterator[tuple[Iterator[tuple[Any, ...]], tuple[Note, ...]]]:
-    """Yield the rows of a sheet, and a note if there are other sheets."""
+def _opened(path: Path, sheet: str | None, formulas: bool = False) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """Yield the rows of a sheet; without a name there must be only one that is visible and has cells."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -61,7 +60,13 @@ def _opened(
             ) from None
         names = [page.title for page in book.worksheets]
         if sheet is None:
-            chosen = names[0]
+            filled = [
+                page.title for page in book.worksheets if page.sheet_state == "visible" and _is_filled(page)
+            ]
+            if len(filled) > 1:
+                several = f"it has the sheets {shortened(filled, 8)}; choose one with "
+                raise FileError(f"{path}: ", several, Setting("sheet"))
+            chosen = (filled or names)[0]
         else:  # case is ignored, as in Excel
             alike = [name for name in names if name.casefold() == sheet.strip().casefold()]
             if not alike:
@@ -69,12 +74,15 @@ def _opened(
             chosen = alike[0]
         page = book[chosen]
         page.reset_dimensions()  # the stored size is often wrong
-        others = [name for name in names if name != chosen]
-        found = note("sheet", f"sheet {chosen!r} was read, not {some(others, 5)}", sheet=chosen)
         try:
-            yield page.iter_rows(values_only=True), (found,) if others and sheet is None else ()
+            yield page.iter_rows(values_only=True)
         finally:
             book.close()
+
+
+def _is_filled(page: Any) -> bool:
+    page.reset_dimensions()
+    return any(cell is not None for row in page.iter_rows(values_only=True) for cell in row)
 
 
 def _header(
@@ -107,7 +115,7 @@ def _header(
 
 def _refuse_formulas(path: Path, sheet: str | None) -> None:
     """Raise an error if a formula has no saved value, because it looks like an empty cell."""
-    with _opened(path, sheet) as (values, _), _opened(path, sheet, formulas=True) as (written, _):
+    with _opened(path, sheet) as values, _opened(path, sheet, formulas=True) as written:
         for row, (saved, source) in enumerate(zip(values, written, strict=False), start=1):
             for column, (value, cell) in enumerate(zip(saved, source, strict=False), start=1):
                 if value is None and isinstance(cell, str) and cell.startswith("="):

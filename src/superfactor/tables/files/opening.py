@@ -46,7 +46,7 @@ def open_table(
         The meaning of rows. "auto" reads rows as features only if this is certain: the first column has
         distinct names of genes or probes, and all others are numbers or annotations of genes.
     sheet : str, optional
-        The sheet of an Excel file; by default the first.
+        The sheet of an Excel file; required if several have cells.
     layer : str, optional
         The layer of an ``.h5ad`` or ``.h5mu`` file to use instead of X; "raw" for the raw values.
     text : names of columns to keep as written
@@ -131,7 +131,11 @@ def _table(
 
 
 def read_table(
-    path: str | Path, *, text: Collection[str] = (), progress: Progress | None = None
+    path: str | Path,
+    *,
+    text: Collection[str] = (),
+    sheet: str | None = None,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Read a table with a header and one sample per row.
 
@@ -139,9 +143,11 @@ def read_table(
     ----------
     path : path
         ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, each also with ``.gz``, with the delimiter detected from the
-        header; ``.parquet`` or ``.xlsx`` (its first sheet).
+        header; ``.parquet`` or ``.xlsx``.
     text : names of columns to keep as written
         Identifiers like ``007``. Names that the table does not have are ignored.
+    sheet : str, optional
+        The sheet of an Excel file; required if several have cells.
     progress : callable(done, total), optional
         Called repeatedly with bytes.
 
@@ -170,7 +176,7 @@ def read_table(
     >>> read_table(path).to_dict("list")
     {'patient': ['P1', 'P2'], 'status': ['tumour', 'normal'], 'gene': [7.5, nan]}
     """
-    table = open_table(path, layout="samples", text=text, progress=progress)
+    table = open_table(path, layout="samples", text=text, sheet=sheet, progress=progress)
     if table.matrix is not None:
         raise FileError(f"{path}: not a plain table; superfactor.tables.open_table reads it")
     for note in table.notes:

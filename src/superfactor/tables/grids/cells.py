@@ -1,4 +1,4 @@
-"""Cells as numbers, missing values or text; and unique names of columns."""
+"""Cells as numbers, missing values or text, also for spreadsheets; and unique names of columns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from superfactor.tables.notes import FileError
 
@@ -22,7 +23,13 @@ THOUSANDS = re.compile(
     r"\s*[+-]?(\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}|\d{1,3}(\.\d{3})+,\d+"
     r"|\d{1,3}(['’\u00a0\u2009\u202f]\d{3})+([.,]\d+)?|\d{1,3}( \d{3})+[.,]\d+)\s*"
 )
+# Text that a spreadsheet computes. A sign alone or with a number behind it is a label or a number.
+_COMPUTED = re.compile(r"[=@\t\r]|[+-](?!\s*[\d.,]*([eE][+-]?\d+)?\s*%?\s*\Z)(?=.*[\w(])", re.DOTALL)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?inf(inity)?\s*", re.I)
+
+
+class Label(str):
+    """Text of a column whose type is text or categorical: a label, even if it looks like a number."""
 
 
 def is_number(cell: str) -> bool:
@@ -32,8 +39,34 @@ def is_number(cell: str) -> bool:
 
 def stripped(cell: str) -> str | None:
     """Return the text of a cell without surrounding blanks; None for a missing value."""
-    cell = cell.strip()
+    cell = from_spreadsheet(cell.strip())
     return None if cell in MISSING else cell
+
+
+def for_spreadsheet(cell: Any) -> Any:
+    """Return a cell for a CSV file: an apostrophe precedes text that a spreadsheet would compute.
+
+    Text that already has apostrophes there gets one more, so that `from_spreadsheet` restores every text.
+
+    Examples
+    --------
+    >>> from superfactor.tables.grids.cells import for_spreadsheet, from_spreadsheet
+    >>> [for_spreadsheet(cell) for cell in ("=1+1", "-sum(A1)", "-1.5", "-", "TP53", -3)]
+    ["'=1+1", "'-sum(A1)", '-1.5', '-', 'TP53', -3]
+    >>> from_spreadsheet("'=1+1")
+    '=1+1'
+    """
+    return f"'{cell}" if isinstance(cell, str) and is_computed(cell.lstrip("'")) else cell
+
+
+def from_spreadsheet(cell: str) -> str:
+    """Return the text that `for_spreadsheet` has written as this cell."""
+    return cell[1:] if cell.startswith("'") and is_computed(cell.lstrip("'")) else cell
+
+
+def is_computed(cell: str) -> bool:
+    """Return whether a spreadsheet would compute this text instead of showing it."""
+    return _COMPUTED.match(cell) is not None
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
@@ -48,6 +81,10 @@ def kept_as_text(names: Sequence[str], text: Collection[str]) -> set[str]:
 
 def unique(path: Path, names: list[str], text: Collection[str] = (), what: str = "columns") -> list[str]:
     """Return the names; repeated ones are numbered, because several probes of a gene are common."""
+    for position, name in enumerate(names, start=1):
+        if "\0" in name:
+            one = what.removesuffix("s")
+            raise FileError(f"{path}: the name of {one} {position}, {name!r}, has a NUL character; remove it")
     taken = set(names)
     if len(taken) == len(names) and all(names):
         return names
@@ -68,8 +105,10 @@ def unique(path: Path, names: list[str], text: Collection[str] = (), what: str =
         result.append(f"{name}.{seen[name]}")
         taken.add(result[-1])
     new = [name for name, old in zip(result, names, strict=True) if name != old]
+    single = len(new) == 1
+    line = f"1 {what.removesuffix('s')} has" if single else f"{len(new)} {what} have"
     warnings.warn(
-        f"{path}: {len(new)} {what} have the name of another and are numbered ({some(new)})",
+        f"{path}: {line} the name of another and {'is' if single else 'are'} numbered ({some(new)})",
         UserWarning,
         stacklevel=2,
     )

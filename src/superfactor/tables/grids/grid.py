@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from superfactor._extras import needed_for
-from superfactor.tables.grids.cells import ROW_NAMES
+from superfactor.tables.grids.cells import ROW_NAMES, Label, stripped
 from superfactor.tables.notes import Note
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def frame(
     names: list[str], block: Any, numeric: list[str], texts: dict[str, Any], where: Any, unit: str
 ) -> pd.DataFrame:
     """Return text columns and one block of numbers (n, len(numeric)) as a table with columns `names`."""
-    with needed_for("tables from files", "data"):
+    with needed_for("tables from files", "pandas"):
         import pandas as pd
 
     index = pd.Index(where, name=unit)
@@ -72,7 +72,7 @@ def about_samples(
     n: int, columns: Mapping[str, Any], text: Collection[str] = (), names: Any = None
 ) -> pd.DataFrame:
     """Return a table of n samples in the form of `read_table`."""
-    with needed_for("tables from files", "data"):
+    with needed_for("tables from files", "pandas"):
         import pandas as pd
 
     texts: dict[str, list[str | None]] = {}
@@ -90,10 +90,15 @@ def about_samples(
             numeric[name] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             gone = series.isna()
-            texts[name] = [None if empty else str(v) for v, empty in zip(series, gone, strict=True)]
+            texts[name] = [None if empty else _text(v) for v, empty in zip(series, gone, strict=True)]
     block = np.column_stack(list(numeric.values())) if numeric else np.empty((n, 0))
     order = [name for name in (ROW_NAMES, *columns) if name in texts or name in numeric]
     return frame(list(dict.fromkeys(order)), block, list(numeric), texts, range(1, n + 1), "row")
+
+
+def _text(cell: Any) -> str | None:
+    text = stripped(str(cell))
+    return Label(text) if text is not None and isinstance(cell, Label) else text
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from superfactor.tables.grids.cells import (
     MISSING,
     ROW_NAMES,
     THOUSANDS,
+    from_spreadsheet,
     is_number,
     kept_as_text,
+    stripped,
     unique,
 )
 from superfactor.tables.grids.grid import Grid
@@ -87,6 +89,7 @@ class Rows:
         self._numbers: list[Any] = []
         self._pieces: deque[Any] = deque()
         self._where: list[int] = []
+        self._nameless = 0  # empty columns at the end
 
     def header(self, cells: list[str]) -> None:
         """Set the names of the columns."""
@@ -94,10 +97,18 @@ class Rows:
             raise FileError(
                 f"{self.path}: empty, or no header on its first {self.unit}; names of columns are required"
             )
-        self.names = [cell.strip() for cell in cells]
+        self.names = [from_spreadsheet(cell.strip()) for cell in cells]
+        while not self.names[-1]:
+            self.names.pop()
+        self._nameless = len(cells) - len(self.names)
 
     def add(self, cells: list[str], where: int) -> None:
         """Add the row at the place `where`."""
+        if self._nameless and len(cells) == len(self.names) + self._nameless:
+            if any(map(str.strip, cells[len(self.names) :])):
+                position = len(self.names) + 1
+                raise FileError(f"{self.path}: column {position} has no name in the header; give it one")
+            cells = cells[: len(self.names)]
         if self._where:
             self._take(cells, where)
             return
@@ -164,16 +175,23 @@ class Rows:
 
     def _take(self, cells: list[str], where: int) -> None:
         if len(cells) != len(self.names):
+            if len(self.names) == 1:
+                raise FileError(
+                    f"{self.path}: the first {self.unit} is {self.names[0]!r}, but {self.unit} {where} has "
+                    f"{len(cells)} cells; the names of the columns are required above them"
+                )
             raise FileError(
                 f"{self.path}: {self.unit} {where} has {len(cells)} cells, but the header has "
                 f"{len(self.names)} columns; put a cell with a delimiter in quotation marks"
             )
         self._where.append(where)
-        if self._asked and cells[0].strip() in self._asked:
+        if self._asked and stripped(cells[0]) in self._asked:
             self._keep(list(cells))
         for position, column in self._texts.items():
-            cell = cells[position].strip()
-            column.append(None if cell in MISSING else cell)
+            cell = stripped(cells[position])
+            if cell is not None and self._comma_at is not None and position in self._words:
+                cell = cell.replace(",", ".") if self._is_number(cell) else cell
+            column.append(cell)
             cells[position] = "nan"
         try:
             self._numbers.append(self._row_of_numbers(cells))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from superfactor.tables.columns.codes import without_codes
 from superfactor.tables.grids.grid import TableFile
 from superfactor.tables.joining.joining import join
 from superfactor.tables.joining.source import Combined, Progress, Sources, no_progress, with_defaults
-from superfactor.tables.notes import Note, Setting, TableError, note
+from superfactor.tables.notes import Note, TableError, note
 from superfactor.tables.roles import Columns
 
 if TYPE_CHECKING:
@@ -27,38 +28,27 @@ def read(
 ) -> Combined:
     """Return the samples of all files."""
     text = [name for name in (*roles.outcome, roles.id, *words) if name is not None]
+
+    def opened(path: Path, source: Sources) -> TableFile:
+        return without_codes(source.open(path, text, progress), source.missing, text, roles.id)
+
     people = None
     if source.phenotype is not None:
         # The rows of a phenotype file are always samples.
         plain = replace(source, layout="samples", layer=None)
-        people = plain.open(source.phenotype, text, progress)
+        people = opened(source.phenotype, plain)
     tables = {}
     for name, path in source.tables:
-        tables[name] = source.open(path, text, progress)
+        tables[name] = opened(path, source)
         if people is not None and _has_samples_in_columns(source, tables[name], people.frame):
-            tables[name] = replace(source, layout="features").open(path, text, progress)
+            tables[name] = opened(path, replace(source, layout="features"))
     if len(tables) == 1:
         (table,) = tables.values()
         if people is None:
             return _alone(source, table, table.frame, roles)
         if not len(table.frame.columns):
             return _in_order(source, table, people, roles)
-    files = [*tables.values(), *([] if people is None else [people])]
-    with naming_sheet(note for table in files for note in table.notes):
-        return join(source, tables, people, roles, wanted)
-
-
-@contextmanager
-def naming_sheet(notes: Iterable[Note]) -> Iterator[None]:
-    """Add to an error that another sheet of the workbook may be the right one."""
-    try:
-        yield
-    except TableError as error:
-        read = [str(note) for note in notes if note.kind == "sheet"]
-        if not read:
-            raise
-        hint = (f" ({', '.join(read)}; ", Setting("sheet"), " selects another)")
-        raise TableError(*error.args, *hint, kind=error.kind, **error.fields) from error
+    return join(source, tables, people, roles, wanted)
 
 
 def _alone(source: Sources, table: TableFile, frame: pd.DataFrame, roles: Columns, *notes: Note) -> Combined:

@@ -37,8 +37,9 @@ class Sources:
     blocks : further tables of the same samples, by name
     phenotype : a table with labels and other data of the samples, or None
     layout : the rows of tables and blocks, "samples" or "features"; None detects it
-    sheet : the sheet of workbooks, or None for the first
+    sheet : the sheet of workbooks; None if each has only one
     layer : the layer of AnnData, or None for X
+    missing : numbers or words that mean a missing value, in addition to empty cells and NA
     """
 
     table: Path | None = None
@@ -47,15 +48,17 @@ class Sources:
     layout: str | None = None
     sheet: str | None = None
     layer: str | None = None
+    missing: tuple[str, ...] = ()
 
     def like(self, about: Mapping[str, Any]) -> Sources:
-        """Return these files with the layout, sheet and layer of a record where none is given."""
+        """Return these files with layout, sheet, layer and codes of a record where none are given."""
         endings = {path.suffix.lower() for path in self.files}
         return replace(
             self,
             layout=self.layout or about.get("layout"),
             sheet=self.sheet or (about.get("sheet") if endings & {*EXCEL} else None),
             layer=self.layer or (about.get("layer") if endings & {*ANNOTATED} else None),
+            missing=self.missing or tuple(about.get("missing", ())),
         )
 
     @property
@@ -111,6 +114,7 @@ def sources_of(
     layout: str | None = None,
     sheet: str | None = None,
     layer: str | None = None,
+    missing: Any = (),
 ) -> Sources:
     """Check that all files are distinct; `files` is a path, blocks by name, or a Sources."""
     if isinstance(files, Sources):
@@ -123,7 +127,9 @@ def sources_of(
         raise TableError(Setting("files"), " or ", Setting("blocks"), ": a table is required", kind="file")
     named = tuple((str(name), Path(file)) for name, file in (blocks or {}).items())
     people = None if phenotype is None else Path(phenotype)
-    found = Sources(None if files is None else Path(files), named, people, layout, sheet, layer)
+    single = isinstance(missing, str) or not hasattr(missing, "__iter__")
+    codes = tuple(str(code) for code in ([missing] if single else missing))
+    found = Sources(None if files is None else Path(files), named, people, layout, sheet, layer, codes)
     names = [name for name, _ in found.tables]
     if len(set(names)) < len(names):
         line = (": ", Setting("files"), " already is a block of that name; rename one")

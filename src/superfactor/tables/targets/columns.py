@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superfactor.tables.columns.numbers import place, without_point
-from superfactor.tables.grids.cells import DECIMAL_COMMA, is_number
+from superfactor.tables.columns.numbers import place, with_points, without_point
+from superfactor.tables.grids.cells import Label, is_number
 from superfactor.tables.notes import TableError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# With more different words, a column probably holds names.
+MOST_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class TargetColumns:
     unlabeled : a value that means "no value", in addition to empty cells
     event_word : the value that means an event, or None
     ids : names of the samples (n,), or None
+    most_classes : largest number of classes in a column of labels
     """
 
     path: Any
@@ -37,6 +41,7 @@ class TargetColumns:
     unlabeled: str | None = None
     event_word: str | None = None
     ids: Any = None
+    most_classes: float = MOST_CLASSES
 
     def where(self, name: str) -> str:
         """The file and a column, for messages."""
@@ -45,6 +50,10 @@ class TargetColumns:
     def cells(self, name: str) -> list[str | None]:
         """The cells of a column as text, None for missing values."""
         return cells_of(self.frame[name], self.unlabeled)
+
+    def are_labels(self, name: str) -> bool:
+        """Whether the type of a column says that its cells are labels, even if they look like numbers."""
+        return any(isinstance(cell, Label) for cell in self.frame[name])
 
     def numbers(self, name: str) -> Any:
         """A column as float64 (n,), NaN for missing values; raise a TableError for text."""
@@ -84,14 +93,6 @@ def empty(columns: TargetColumns, name: str) -> TableError:
 def are_numbers(cells: list[str]) -> bool:
     """Whether all cells are finite numbers; decimal commas are allowed."""
     return bool(cells) and all(is_number(c) and math.isfinite(float(c)) for c in with_points(cells) if c)
-
-
-def with_points(cells: Sequence[str | None]) -> list[str | None]:
-    """Replace decimal commas by points, unless any cell contains a point."""
-    given = [cell for cell in cells if cell is not None]
-    if any("." in cell for cell in given) or not any(map(DECIMAL_COMMA.fullmatch, given)):
-        return list(cells)
-    return [None if cell is None else cell.replace(",", ".") for cell in cells]
 
 
 # --- y --------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from superfactor._words import listed
+from superfactor.estimators.targets import looks_like_counts
+from superfactor.tables.columns.numbers import refuse_dates, refuse_stray_text
 from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.roles import Columns
 from superfactor.tables.targets import flags, labels, measured, times
@@ -18,8 +20,6 @@ from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_v
 TASKS = {"classes": "classes", "regression": "numbers", "counts": "counts", "labels": "flags"}
 # Columns with more distinct integers are measurements or counts, not classes.
 _MOST_NUMBERED = 20
-# Integers from 0 or 1 on may be counts if at least so many are distinct and their skewness is at least this.
-_FEWEST_COUNTS, _SKEWED = 5, 0.5
 
 Read = Callable[[TargetColumns], Any]
 ReadNew = Callable[[TargetColumns, Mapping[str, Any]], Any]
@@ -111,58 +111,58 @@ def check_asked(roles: Columns, task: str | None, event_word: str | None, min_cl
         raise _refusal(Setting("min_class"), " is for one column of classes; leave it out")
 
 
-def kind_of(columns: TargetColumns, roles: Columns, task: str | None) -> tuple[str, list[Note]]:
-    """The kind of outcome of these columns, and notes on the choice."""
-    if roles.time is not None:
-        return "times", []
-    if task is not None:
-        return TASKS[task], []
-    if len(columns.names) > 1:
-        return _of_several(columns), []
-    return _of_one(columns)
+def read(
+    columns: TargetColumns, *, timed: bool = False, task: str | None = None, kind: str | None = None
+) -> tuple[str, Any, list[Note]]:
+    """Return the kind of outcome, given or detected, y of training samples, and notes on both.
+
+    The only reader of outcomes: of files, and of AnnData in memory.
+    """
+    found: list[Note] = []
+    if kind is None and timed:
+        kind = "times"
+    elif kind is None and task is not None:
+        kind = TASKS[task]
+    elif kind is None and len(columns.names) > 1:
+        kind = _of_several(columns)
+    elif kind is None:
+        kind, found = _of_one(columns)
+    y = KINDS[kind].read(columns)
+    return kind, y, [*found, *KINDS[kind].notes(columns, y)]
 
 
 def _of_one(columns: TargetColumns) -> tuple[str, list[Note]]:
-    """Words and few distinct integers are classes; other numbers require `task`."""
+    """Words and few distinct integers are classes; other numbers are measurements."""
     (name,) = columns.names
     cells = [cell for cell in columns.cells(name) if cell is not None]
     if not are_numbers(cells):
+        refuse_dates(columns.where(name), cells)
+        refuse_stray_text(columns.path, columns.frame, name, columns.ids, _MOST_NUMBERED)
         return "classes", []
     values = columns.numbers(name)
     values = values[~np.isnan(values)]
     different, whole = np.unique(values), bool(np.all(values == np.rint(values)))
-    counts = whole and _like_counts(values, different)
-    tasks: list[Any] = [Setting("task", "regression"), " predicts them as numbers"]
-    tasks += [", ", Setting("task", "counts"), " as counts"] if counts else []
-    if not whole or len(different) > _MOST_NUMBERED:
-        what = "" if whole else f", such as {next(v for v in different if v != np.rint(v)):g}"
-        classes: list[Any] = [", ", Setting("task", "classes"), " makes each a class"]
-        raise TableError(
-            f"{columns.where(name)} has {len(different)} different numbers{what}; ",
-            *tasks,
-            *(classes if len(different) <= labels.MOST_CLASSES else []),
-            "; times until an event are for ",
-            Setting("time"),
-            " and ",
-            Setting("event"),
-            kind="target",
-            column=name,
-        )
+    many = len(different) > _MOST_NUMBERED
+    if columns.are_labels(name) and (whole or not many):
+        return "classes", []
+    counts = [", ", Setting("task", "counts"), " as counts"] if looks_like_counts(values) else []
+    if not whole or many:
+        line = f"column {name!r} holds {len(different)} different numbers, predicted as numbers: "
+        others: list[Any] = [Setting("task", "regression"), " confirms this"]
+        others += [", ", Setting("task", "counts"), " predicts counts"] if counts else []
+        if len(different) <= columns.most_classes:
+            others += [", ", Setting("task", "classes"), " makes each a class"]
+        others += ["; times until an event are for ", Setting("time"), " and ", Setting("event")]
+        kind = "whole numbers" if whole else "numbers"
+        return "numbers", [note(kind, line, *others, column=name)]
     if len(different) < 3:
         return "classes", []
     line = (
         f"column {name!r} holds integers from {different[0]:g} to {different[-1]:g}, taken as "
         f"{len(different)} classes without an order: "
     )
+    tasks: list[Any] = [Setting("task", "regression"), " predicts them as numbers", *counts]
     return "classes", [note("numbers as classes", line, *tasks, column=name)]
-
-
-def _like_counts(values: Any, different: Any) -> bool:
-    """Whether integers start at 0 or 1 and most of them are small."""
-    if different[0] not in (0, 1) or len(different) < _FEWEST_COUNTS:
-        return False
-    centred = values - values.mean()
-    return bool(np.mean(centred**3) > _SKEWED * np.mean(centred**2) ** 1.5)
 
 
 def _of_several(columns: TargetColumns) -> str:

@@ -14,7 +14,6 @@ from superfactor.tables.columns.numbers import without_point
 from superfactor.tables.notes import Note, Setting, TableError, note
 from superfactor.tables.targets.columns import TargetColumns, has_value, known
 
-MOST_CLASSES = 50
 # Integers of 64 bits, only in the spelling of str().
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # Common spellings of a missing label.
@@ -34,10 +33,10 @@ def read(columns: TargetColumns) -> Any:
     kinds = sorted(set(words))
     if not kinds:
         raise _refusal(f"{where} is empty for all {len(cells)} samples; labels of two classes are required")
-    if len(kinds) > MOST_CLASSES:
+    if len(kinds) > columns.most_classes:
         raise _refusal(
             f"{where} has {len(kinds)} different values; a column of labels, with at most "
-            f"{MOST_CLASSES}, is required: choose another with ",
+            f"{columns.most_classes}, is required: choose another with ",
             Setting("target"),
         )
     if len(kinds) < 2:
@@ -107,6 +106,10 @@ def notes_on_rare(few: Mapping[Any, int], min_class: int) -> list[Note]:
 def notes(columns: TargetColumns, y: Any) -> list[Note]:
     """Notes on classes that look like a missing label."""
     result = []
+    classes = np.unique(known(y))
+    if len(classes) > 2 and classes.dtype.kind == "i" and classes[0] == -1:
+        line = "-1 among the labels is taken as a class; if it marks samples without a label, "
+        result.append(note("no label", line, Setting("unlabeled", -1), " treats it as missing"))
     for label, count in Counter(map(str, known(y).tolist())).items():
         if label.strip().lower() in _NO_LABELS:
             line = (

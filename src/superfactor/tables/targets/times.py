@@ -10,8 +10,9 @@ import numpy as np
 
 from superfactor.estimators.targets import survival_y
 from superfactor.estimators.targets.events import event_numbers
+from superfactor.tables.columns.numbers import refuse_stray_text, with_points
 from superfactor.tables.notes import Note, Part, Setting, TableError, note, shortened
-from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_value, with_points
+from superfactor.tables.targets.columns import TargetColumns, are_numbers, has_value
 
 # Words for events, used only to suggest `event_word`.
 _EVENT = re.compile(r"dead|death|died|deceased|event|relapse|recurr|progress|metasta|fail", re.IGNORECASE)
@@ -72,6 +73,8 @@ def _read(columns: TargetColumns) -> tuple[Any, list[str]]:
     try:
         y, lines = survival_y(cells[event], cells[time], word)
     except ValueError as error:
+        for name in columns.names:
+            refuse_stray_text(columns.path, columns.frame, name, columns.ids)
         raise _refusal(columns, f": {error}") from error
     return y, swapped + lines
 

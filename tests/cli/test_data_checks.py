@@ -1,0 +1,73 @@
+"""Copies of samples and columns that give the outcome away: on the terminal, in JSON and on the page."""
+
+import numpy as np
+import pandas as pd
+from tests.cli.command import SETTING, superfactor
+
+RNG = np.random.default_rng(0)
+GENES = [f"g{j}" for j in range(60)]
+
+
+def table():
+    data = pd.DataFrame(RNG.standard_normal((40, 60)), columns=GENES)
+    data.insert(0, "status", np.repeat(["case", "control"], 20))
+    data.insert(0, "patient", [f"P{i}" for i in range(40)])
+    return data
+
+
+def fit(data, folder, *more):
+    data.to_csv(folder / "t.csv", index=False)
+    words = ("fit", folder / "t.csv", "--target", "status", "--id", "patient", *SETTING, "--no-stable", *more)
+    done = superfactor(*words, "--out", folder / "m.skops", "--report", folder / "p.html", "--json")
+    assert done.code == 0, done
+    return done.json, (folder / "p.html").read_text()
+
+
+def test_samples_with_the_same_name(tmp_path):
+    data = table()
+    again = data.copy()
+    again[GENES] += 0.5 * RNG.standard_normal((40, 60))
+    found, page = fit(pd.concat([data, again]), tmp_path, "--repeats", "1")
+    said = (
+        "40 pairs of samples have the same name (P0, 2 times; P1, 2 times; P2, 2 times; and 37 more pairs); "
+        "copies stay in one fold"
+    )
+    assert [note for note in found["notes"] if "pairs" in note] == [said]
+    assert page.count(said) == 1
+    assert found["copies"]["kept_together"]
+    assert found["copies"]["groups"][0] == ["P0", "P0"]
+    assert found["verdict"]["grade"] != "better"
+
+
+def test_copies_with_new_names(tmp_path):
+    data = table()
+    again = data.assign(patient=[f"Q{i}" for i in range(40)])
+    found, page = fit(pd.concat([data, again]), tmp_path, "--repeats", "1", "--test-size", "0.25")
+    (said,) = [note for note in found["notes"] if "pairs" in note]
+    assert said.startswith("40 pairs of samples are identical (P0 and Q0; P1 and Q1;")
+    assert page.count("40 pairs of samples are identical") == 1
+    assert found["scores"]["held_out"]["accuracy"] < 0.8
+    done = superfactor("select", tmp_path / "t.csv", "--target", "status", "--id", "patient", *SETTING)
+    assert done.err.count("40 pairs of samples are identical") == 1
+
+
+def test_a_column_that_gives_the_outcome_away(tmp_path):
+    data = table().assign(dose=np.repeat([0.0, 1.0], 20) * RNG.uniform(1, 2, 40))
+    found, page = fit(data, tmp_path, "--repeats", "0")
+    said = (
+        "'dose' alone separates the classes without error; if it was recorded after or because of the "
+        "outcome, --drop dose leaves it out"
+    )
+    assert [note for note in found["notes"] if " alone " in note] == [said]
+    assert page.replace("&#39;", "'").count(said) == 1
+    assert found["given_away_by"] == [{"name": "dose", "score": 1.0, "covariate": False}]
+    found, _ = fit(data, tmp_path, "--repeats", "0", "--covariates", "dose")
+    assert found["given_away_by"][0]["covariate"]
+    assert any(note.endswith("leave it out of --covariates") for note in found["notes"])
+
+
+def test_ordinary_tables_have_no_such_notes(tmp_path):
+    found, _ = fit(table(), tmp_path, "--repeats", "0")
+    assert found["copies"] is None
+    assert found["given_away_by"] == []
+    assert found["notes"] == []
