@@ -45,7 +45,9 @@ def test_objective_is_that_of_the_factors(model, shape):
     X, y, Z, w = planted(*shape)
     X = 1e4 * X
     loss = resolve_link("logistic", 2)
-    problem = state(model, X, y, loss, xi="auto", lam="auto", lam_covariates="auto", covariates=Z, sample_weight=w)
+    problem = state(
+        model, X, y, loss, xi="auto", lam="auto", lam_covariates="auto", covariates=Z, sample_weight=w
+    )
     answer = solve(problem, 3)
     f, (xi, lam) = answer.factors, problem.users_weights
     A = (f.components if model == "filter" else f.codes) @ f.beta
@@ -104,7 +106,9 @@ def test_gradient_is_zero_and_bound_holds(kind, model):
     lower = answer.bound(ascent=20).lower
     for seed in range(5):
         start = Start(
-            rng.standard_normal((12 if model == "filter" else 40, 2)), np.zeros((2, at.beta.shape[1])), at.gamma
+            rng.standard_normal((12 if model == "filter" else 40, 2)),
+            np.zeros((2, at.beta.shape[1])),
+            at.gamma,
         )
         other = solve(problem, 2, start=start, search="off", random_state=seed)
         assert other.objective >= lower
@@ -138,7 +142,10 @@ def test_containers_agree(model, shape, tmp_path):
 @pytest.mark.parametrize("model", MODELS)
 def test_libraries_agree(asarray, model):
     X, y, Z, w = planted(200, 40)
-    loss, options = resolve_link("logistic", 2), {"xi": "auto", "lam": "auto", "covariates": Z, "sample_weight": w}
+    loss, options = (
+        resolve_link("logistic", 2),
+        {"xi": "auto", "lam": "auto", "covariates": Z, "sample_weight": w},
+    )
     there = solve(state(model, asarray(X), y, loss, **options), 3)
     here = solve(state(model, X, y, loss, **options), 3)
     assert there.objective == pytest.approx(here.objective, rel=1e-9)

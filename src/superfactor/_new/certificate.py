@@ -173,7 +173,9 @@ class Dual:
             _, E = rows.evaluate(a)
             basis = inside.basis
             K = basis.turn.T @ pull(basis.Phi, E)
-            V = np.linalg.eigh(np.diag(basis.d) + K @ K.T / (4 * inside.xi * inside.lam))[1][:, -inside.rank :]
+            V = np.linalg.eigh(np.diag(basis.d) + K @ K.T / (4 * inside.xi * inside.lam))[1][
+                :, -inside.rank :
+            ]
             target = dot(basis.Phi, basis.turn @ (V @ (V.T @ K)) / (-2 * inside.lam))
             before = best[0]
             while t > 1e-6:
@@ -193,7 +195,9 @@ class Dual:
         # λ‖β‖² is a part of F, and reconstruction costs the unsupervised part at least.
         length = math.sqrt(max(F - unsupervised, 0.0) / inside.lam)
         filters = inside.basis.model.name == "filter"
-        off = 2 * length * ((_rounding(p, eps) * size + lost.rows) if filters else _rounding(rows.outputs, eps))
+        off = (
+            2 * length * ((_rounding(p, eps) * size + lost.rows) if filters else _rounding(rows.outputs, eps))
+        )
         xp = namespace(at.a)
         slope = math.sqrt(float(here(xp.sum(wide(rows.unrooted(at.E)) ** 2))))
         curvature = rows.unrooted(rows.unrooted(at.H.by_row(there(np.eye(rows.outputs), at.a))))
@@ -239,7 +243,10 @@ class Spectrum:
             from superfactor._new.compression import sample_gram
 
             root = 1.0 if rows.weight is None else np.sqrt(here(rows.weight))
-            self.gram, self.of_samples = sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root), True
+            self.gram, self.of_samples = (
+                sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root),
+                True,
+            )
         self.exact = self.gram is not None or self.inside.basis.whole
 
     def top(self, E: Array | None) -> Top:

@@ -33,7 +33,9 @@ class Rounding:
 
     rows: float = 0.0  # a bound of ‖X̃ − UΣQᵀ‖
     gram: float = 0.0  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
-    precision: float = 0.0  # machine epsilon of the factors that users get, where it is larger than that of UΣ
+    precision: float = (
+        0.0  # machine epsilon of the factors that users get, where it is larger than that of UΣ
+    )
 
 
 def pays(rows: Rows) -> bool:

@@ -12,11 +12,7 @@ from superfactor._new.tall import here, there
 
 
 def conjugate_gradients(
-    times: Callable[[Array], Array],
-    b: Array,
-    precondition: Callable[[Array], Array],
-    tol: Any,
-    most: int,
+    times: Callable[[Array], Array], b: Array, precondition: Callable[[Array], Array], tol: Any, most: int
 ) -> tuple[Array, Any]:
     """Solve Hx = b roughly for one or several b (…, N).
 
@@ -52,4 +48,3 @@ def conjugate_gradients(
         going = going & ~bent & (new > goal)
         d, rz = z + there((new / np.where(rz > 0, rz, 1.0))[..., None], b) * d, new
     return x, bent
-

@@ -100,7 +100,9 @@ def state(
     def tall(x: Any, dtype: Any = like.dtype) -> Array:
         return xp.asarray(np.ascontiguousarray(x, dtype=float), dtype=dtype, device=device(like))
 
-    columns = [np.zeros((n, 0)) if covariates is None else to_numpy(covariates)] + [np.ones((n, 1))] * fit_intercept
+    columns = [np.zeros((n, 0)) if covariates is None else to_numpy(covariates)] + [
+        np.ones((n, 1))
+    ] * fit_intercept
     weight = None if sample_weight is None else to_numpy(sample_weight)[:, None]
     of_loss = np.ones((n, 1)) if class_weight is None else to_numpy(class_weight)[:, None]
     q = columns[0].shape[1]
@@ -129,7 +131,12 @@ def state(
 
 def _like(X: Any) -> Array:
     """Return an empty array of the floating type, library and device of X."""
-    if sp.issparse(X) or not hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray) and hasattr(X, "map"):
+    if (
+        sp.issparse(X)
+        or not hasattr(X, "__array_namespace__")
+        and not isinstance(X, np.ndarray)
+        and hasattr(X, "map")
+    ):
         return np.empty(0, dtype=X.dtype)
     xp = namespace(X)
     return xp.empty(0, dtype=X.dtype, device=device(X))

@@ -154,7 +154,9 @@ class Rows:
         """Return the positions of random rows, ascending: the same for the same share."""
         n = self.shape[0]
         chosen = np.sort(np.random.default_rng(0).permutation(n)[: round(share * n)])
-        return chosen if type(self.Y) is np.ndarray else namespace(self.Y).asarray(chosen, device=device(self.Y))
+        return (
+            chosen if type(self.Y) is np.ndarray else namespace(self.Y).asarray(chosen, device=device(self.Y))
+        )
 
     def sample(self, share: float) -> Rows:
         """Return some of the rows in memory, with the same unit."""

@@ -38,7 +38,9 @@ class Search:
     effort: float = EFFORT["auto"]
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     record: Callable[[float, str], bool] = lambda F, kind: False  # (F, kind of step) -> whether to stop
-    observe: Callable[[Inside, Point, Callable[[Any], Any]], None] = lambda *_: None  # called after every round
+    observe: Callable[[Inside, Point, Callable[[Any], Any]], None] = lambda *_: (
+        None
+    )  # called after every round
 
 
 @dataclass
@@ -102,7 +104,9 @@ def _started(inside: Inside, start: Start) -> tuple[Inside, Point]:
     basis = inside.basis if inside.basis.whole else inside.basis.grown(L)
     V, r = basis.coordinates(L), inside.rank
     W, R = np.linalg.qr(np.hstack([V, np.eye(basis.size, r)]))
-    return (inside := replace(inside, basis=basis)), inside.polished(W[:, :r], (R[:, : V.shape[1]] @ beta)[:r], gamma)
+    return (inside := replace(inside, basis=basis)), inside.polished(
+        W[:, :r], (R[:, : V.shape[1]] @ beta)[:r], gamma
+    )
 
 
 def _searched(found: Found, search: Search) -> Found:
@@ -224,7 +228,9 @@ def outside(inside: Inside, at: Point) -> tuple[Any, Array, Any]:
     assert at.E is not None
     R = basis.outside(basis.model.gradient(dot(at.E, beta.T / (-2 * xi)), dot(basis.image, basis.turn @ W)))
     size, gap = np.sqrt(np.diag(pull(R, R))), theta - rest
-    gap = np.where(gap > 0, gap, np.maximum(0.5 * (theta - basis.d[-1]), gap))  # no bound then, but an estimate
+    gap = np.where(
+        gap > 0, gap, np.maximum(0.5 * (theta - basis.d[-1]), gap)
+    )  # no bound then, but an estimate
     return frame, R, xi * excess(size, np.maximum(gap, -size))
 
 

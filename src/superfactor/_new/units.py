@@ -88,7 +88,9 @@ class Units:
     @property
     def _root(self) -> Any:
         """√w (n, 1)."""
-        return np.ones((self.rows.shape[0], 1)) if self.rows.weight is None else np.sqrt(here(self.rows.weight))
+        return (
+            np.ones((self.rows.shape[0], 1)) if self.rows.weight is None else np.sqrt(here(self.rows.weight))
+        )
 
     @property
     def _wide(self) -> bool:
@@ -153,7 +155,9 @@ class Units:
         rows, (n, p) = self.rows, self.rows.shape
         if not self._wide and (n + 10 * p) * p**2 > _GRAM_OPERATIONS:
             return None
-        ridge = np.append(self.covariate_ridges, []) * (np.arange(len(rows.rho)) < len(rows.rho) - self.has_intercept)
+        ridge = np.append(self.covariate_ridges, []) * (
+            np.arange(len(rows.rho)) < len(rows.rho) - self.has_intercept
+        )
         coef = fit_ridge(rows, rows.Z, ridge, self.null[2], tol=1e-8) if len(rows.rho) else self.null[2]
         a = dot(rows.Z, coef)
         _, E = rows.evaluate(a)
