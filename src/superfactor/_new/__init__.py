@@ -1,4 +1,4 @@
-"""The core, written anew beside the old one. When it has all that users have, estimators switch to it and the old one goes.
+"""A second core beside the old one: estimators switch to it when it has everything, and the old one goes.
 
 It replaces spectrum, samples, problem, subspace, solvers, theory and units. Imports point down:
 

@@ -1,4 +1,4 @@
-"""From a problem to its solution in the user's units, from a start of one's own, along paths, after a crash."""
+"""From a problem to its solution in the user's units: from any start, along paths, after a crash."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from superfactor._new.tall import dot, here, norms, orthonormal, pull, there
 from superfactor.models.factors import Factors, turn_features, turn_filters
 from superfactor.solution import History, Monitor, OtherStarts
 
-#: L (N, r), β (r, κ), P (other, r) and γ (q, κ) with A = Lβ and B = LPᵀ: in the user's units, samples in units of √w.
+#: L (N, r), β (r, κ), P (other, r) and γ (q, κ) with A = Lβ and B = LPᵀ: in the user's units, samples in
+#: units of √w.
 Parts: TypeAlias = tuple[Array, Any, Array, Any]
 
 MOST_STEPS = 500
@@ -36,9 +37,10 @@ _EVERY = 10.0
 
 @dataclass(frozen=True)
 class Start:
-    """A point to start from, in the user's units: A = Lβ with L (p, r) weights of features or (n, r) codes of samples.
+    """A point to start from, in the user's units: A = Lβ.
 
-    A fitted model, a checkpoint and the solution for neighbouring weights are all of this kind.
+    L are weights of features (p, r) in the filter model and codes of samples (n, r) in the feature model. A
+    fitted model, a checkpoint and the solution for neighbouring weights are all of this kind.
     """
 
     L: Array
@@ -163,9 +165,10 @@ def solve_path(
     random_state: int | np.random.Generator | None = 0,
     search: str = "auto",
 ) -> Iterator[Answer]:
-    """Yield the answers at each pair (ξ, λ) in the user's units, each from the subspace and the point before.
+    """Yield the answers at each pair (ξ, λ) in the user's units.
 
-    Neighbours should be similar; large λ first is fastest.
+    Each search starts from the subspace and the point of the one before. Neighbours should be similar; large
+    λ first is fastest.
     """
     rng, found = np.random.default_rng(random_state), None
     for xi, lam in weights:
@@ -256,9 +259,10 @@ def answer_at(
 def _factors(
     problem: Problem, point: Parts, image: Array, scale: float = 1.0, codes: bool = True
 ) -> tuple[tuple[Factors, Any], Array]:
-    """Return the factors of a point with orthonormal L, the sizes of their codes, and the activations of the features.
+    """Return the factors of a point with orthonormal L, the sizes of their codes, and activations.
 
-    `image` is what the loss reads of L; X and B are `scale` times larger than in the units of the point.
+    The activations are those of the features, without covariates. `image` is what the loss reads of L; X and
+    B are `scale` times larger than in the units of the point.
     """
     over, (L, beta, P, gamma) = problem.rows.unrooted, point
     if problem.model == "filter":
@@ -324,7 +328,7 @@ class _Writer:
         self.path, self.last = path, time.monotonic()
 
     def write(self, start: Start, last: bool = False) -> None:
-        if self.path is None or not last and time.monotonic() - self.last < _EVERY:
+        if self.path is None or (not last and time.monotonic() - self.last < _EVERY):
             return
         with replacing(self.path) as part, open(part, "wb") as file:
             np.savez(file, L=here(start.L), beta=here(start.beta), gamma=here(start.gamma))
@@ -353,7 +357,8 @@ def _read(path: Path, problem: Problem, rank: int) -> Start:
         or not all(np.isfinite(x).all() for x in (L, beta, gamma))
     ):
         raise ValueError(
-            f"checkpoint={str(path)!r}: of another problem: {L.shape[0]} × {L.shape[-1]}, {beta.shape[-1]} outputs; "
+            f"checkpoint={str(path)!r}: of another problem: "
+            f"{L.shape[0]} × {L.shape[-1]}, {beta.shape[-1]} outputs; "
             f"{side} × {rank} and {problem.rows.outputs} outputs are required. Delete the file"
         )
     return Start(L, beta, gamma)

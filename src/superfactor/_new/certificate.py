@@ -4,8 +4,9 @@ At any activations a whose gradient E = ∇Σωℓ(a) is balanced, ZᵀE = 0 for
 
     F ≥ Σωℓ(a) − ⟨E, a⟩ + ξ(‖X̃‖² − Σ_{i≤r} eig_i(G + QQᵀ)) − Σ_j ‖z_jᵀE‖²/(4ρ_j),     Q = ΦᵀE/(2√(ξλ)).
 
-Σωℓ(a) − ⟨E, a⟩ is minus the conjugate at E, whatever the convex loss. At a global optimum the bound is often tight at the
-point's own activations. Elsewhere shorter gradients, of activations that fit better, give better bounds.
+Σωℓ(a) − ⟨E, a⟩ is minus the conjugate at E, whatever the convex loss. At a global optimum the bound is often
+tight at the point's own activations. Elsewhere shorter gradients, of activations that fit better, give better
+bounds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 
 from superfactor._arrays import Array, namespace, wide
 from superfactor._new.newton import fit_ridge
-from superfactor._new.rows import InMemory
 from superfactor._new.tall import dot, here, pull, there
 
 #: A gap this small, relative to what supervision can change, counts as zero.
@@ -163,8 +163,8 @@ class Dual:
     def ascended(self, steps: int) -> tuple[float, float]:
         """Return the best bound along a ← a + t(â − a), â = −ΦPΦᵀE/(2λ) + Zγ.
 
-        The bound has the gradient â − a in E, with P the projection onto the leading eigenvectors of G + QQᵀ in the
-        subspace: at a fixed point it is the largest.
+        The bound has the gradient â − a in E, with P the projection onto the leading eigenvectors of G + QQᵀ
+        in the subspace: at a fixed point it is the largest.
         """
         inside, rows = self.found.inside, self.rows
         a = self.balanced(self.found.at.a)
@@ -189,7 +189,7 @@ class Dual:
         return best
 
     def rounding_of_objective(self, unsupervised: float) -> float:
-        """Return a bound of the distance of F from that of the factors in exact arithmetic (docs/method.md §19)."""
+        """Return what F may differ by from that of the factors in exact arithmetic (docs/method.md §19)."""
         inside, at, rows, lost = self.found.inside, self.found.at, self.rows, self.found.rounding
         (n, p), eps, size, F = rows.shape, rows.eps, math.sqrt(rows.total), float(at.F)
         # λ‖β‖² is a part of F, and reconstruction costs the unsupervised part at least.
@@ -216,14 +216,14 @@ class Dual:
 
 @dataclass(frozen=True)
 class Top:
-    """A sum of r leading eigenvalues, an upper bound but for rounding; and by how much rounding may raise it."""
+    """A sum of r leading eigenvalues, an upper bound but for rounding; and what rounding may add to it."""
 
     value: float
     rounding: float
 
 
 class Spectrum:
-    """The leading eigenvalues of G and of G + QQᵀ: of the smaller Gram matrix, or from the subspace with residuals."""
+    """The leading eigenvalues of G and G + QQᵀ: of the smaller Gram matrix, or from the subspace."""
 
     def __init__(self, found: Any, exact: bool) -> None:
         self.found, self.inside = found, found.inside
@@ -239,14 +239,8 @@ class Spectrum:
             self.gram = np.diag(rows.squares)
         elif worth and p <= n:
             self.gram = rows.gram()
-        elif worth and isinstance(rows.blocks, InMemory):
-            from superfactor._new.compression import sample_gram
-
-            root = 1.0 if rows.weight is None else np.sqrt(here(rows.weight))
-            self.gram, self.of_samples = (
-                sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root),
-                True,
-            )
+        elif worth and rows.in_memory:
+            self.gram, self.of_samples = rows.sample_gram(), True
         self.exact = self.gram is not None or self.inside.basis.whole
 
     def top(self, E: Array | None) -> Top:
@@ -272,8 +266,10 @@ class Spectrum:
         return Top(value, rounding)
 
     def _of_gram(self, E: Array | None, scale: float, filters: bool) -> tuple[float, float]:
-        """Return the sum from all eigenvalues of the smaller Gram matrix, bordered by the labels where that is the other
-        side than W's, and the rounding of eigenvalues."""
+        """Return the sum from all eigenvalues of the smaller Gram matrix, and the rounding of eigenvalues.
+
+        Where its side is not that of W, the labels border it.
+        """
         rows, G = self.inside.rows, self.gram
         if E is not None:
             E = rows.unrooted(E)
@@ -311,7 +307,7 @@ class Spectrum:
 
 
 def excess(size: Any, gap: Any) -> Any:
-    """Return by how much eigenvalues may exceed Ritz values with residuals of this size, at this gap to the others."""
+    """Return by how much eigenvalues may exceed Ritz values, from residuals and gaps to the others."""
     return np.where(gap > size, size**2 / np.maximum(gap, 1e-300), 2 * size - gap)
 
 

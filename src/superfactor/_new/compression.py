@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from superfactor._arrays import namespace, wide
+from superfactor._arrays import wide
 from superfactor._new.rows import InMemory, Rows
 from superfactor._new.tall import here, there
 
-#: Most samples, and the operations a stored value of X for which decomposing XXᵀ pays: about those of the products
-#: of a fit. Sparse products are slower.
+#: Most samples, and the operations a stored value of X for which decomposing XXᵀ pays: about those of the
+#: products of a fit. Sparse products are slower.
 MOST_SAMPLES, DENSE_VALUE, SPARSE_VALUE = 2000, 5e3, 3e4
-# Eigenvalues of XXᵀ have half the digits of singular values: below this share of σ₁ a direction is not known by them.
+# Eigenvalues of XXᵀ have half the digits of singular values: they do not tell directions below this share of
+# σ₁.
 _FINE = 1e-4
 # Directions below this share of ‖X‖ are dropped; their size is part of the rounding error.
 _DROPPED = 1e-10
@@ -33,9 +34,7 @@ class Rounding:
 
     rows: float = 0.0  # a bound of ‖X̃ − UΣQᵀ‖
     gram: float = 0.0  # a bound of ‖X̃X̃ᵀ − UΣ²Uᵀ‖
-    precision: float = (
-        0.0  # machine epsilon of the factors that users get, where it is larger than that of UΣ
-    )
+    precision: float = 0.0  # machine epsilon of the user's factors, where it is larger than that of UΣ
 
 
 def pays(rows: Rows) -> bool:
@@ -47,15 +46,16 @@ def pays(rows: Rows) -> bool:
 
 
 def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
-    """Return rows with UΣ in place of X̃, the maps T ↦ QT from (m, k) to (p, k) and T ↦ QᵀT back, and what is lost.
+    """Return rows with UΣ in place of X̃, the maps T ↦ QT and T ↦ QᵀT, and what is lost.
 
-    UΣ is NumPy's float64 whatever X is: it is small, and proofs need its digits.
+    T ↦ QT maps (m, k) to (p, k). UΣ is NumPy's float64 whatever X is: it is small, and proofs need its
+    digits.
     """
     if not pays(rows) or rows.total == 0:
         return rows, _same, _same, Rounding()
     X, root = rows.blocks.X, 1.0 if rows.weight is None else np.sqrt(here(rows.weight))
     n, p = rows.shape
-    values, U = np.linalg.eigh(sample_gram(X) / rows.scale**2 * root * np.transpose(root))
+    values, U = np.linalg.eigh(rows.sample_gram())
     values, U = values[::-1], U[:, ::-1]
     rank = int(np.sum(values > _FINE**2 * values[0]))
     # UΣ²Uᵀ = X̃X̃ᵀ + Δ is the Gram matrix of (I + ½ΔG⁺)X̃, to first order.
@@ -105,18 +105,6 @@ def compressed(rows: Rows) -> tuple[Rows, Map, Map, Rounding]:
 
 def _same(T: Any) -> Any:
     return T
-
-
-def sample_gram(X: Any) -> Any:
-    """Return XXᵀ (n, n) in NumPy's float64, without a float64 copy of all of X."""
-    if sp.issparse(X):
-        X = X.astype(np.float64)
-        return (X @ X.T).toarray()
-    if X.dtype == namespace(X).float64:
-        return here(X @ X.T)
-    stretch = 8192
-    parts = (wide(X[:, a : a + stretch]) for a in range(0, X.shape[1], stretch))
-    return sum(here(part @ part.T) for part in parts)
 
 
 def _double(x: Any) -> Any:

@@ -16,8 +16,8 @@ def conjugate_gradients(
 ) -> tuple[Array, Any]:
     """Solve Hx = b roughly for one or several b (…, N).
 
-    A system stops at a residual `tol` times the first in the norm of the preconditioner. At negative curvature it
-    stops with a step along that direction, as long as if the preconditioner were exact.
+    A system stops at a residual `tol` times the first in the norm of the preconditioner. At negative
+    curvature it stops with a step along that direction, as long as if the preconditioner were exact.
 
     Returns
     -------

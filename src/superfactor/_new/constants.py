@@ -28,10 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._new.compression import sample_gram
 from superfactor._new.eigen import leading_eigenvectors
 from superfactor._new.problem import Problem
-from superfactor._new.rows import InMemory, _Gram, added
+from superfactor._new.rows import InMemory
 from superfactor._new.tall import dot, here, pull
 
 # Up to this side a Gram matrix is decomposed for its smallest eigenvalue, and up to these operations, or this
@@ -230,9 +229,8 @@ def _extremes(
         )
     of_samples = affordable and n < p and isinstance(rows.blocks, InMemory) and not lower
     if of_samples:
-        root = np.sqrt(here(rows.loss_weight))
-        Z = here(rows.Z)[:, :q]
-        return 0.0, _top((sample_gram(rows.blocks.X) + Z @ Z.T) * root * root.T)
+        Z = here(rows.Z)[:, :q] * np.sqrt(here(rows.loss_weight))
+        return 0.0, _top(rows.sample_gram(rows.loss_weight) * s**2 + Z @ Z.T)
     if not lower and not (affordable and n >= p):
         return 0.0, _top_by_products(problem, q)
     weighted = rows.loss_weight * rows.Z
@@ -256,7 +254,7 @@ def _weighted_gram(problem: Problem, ratio: Any) -> Any:
     rows = problem.rows
     if ratio.min(initial=np.inf) == ratio.max(initial=0.0):
         return rows.gram() * (float(ratio.max()) * rows.scale**2)
-    return added(rows.blocks.map(_Gram(rows.loss_weight)))
+    return rows.gram(rows.loss_weight) * rows.scale**2
 
 
 def _top_by_products(problem: Problem, q: int) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 from superfactor._arrays import Array, namespace
 from superfactor._new.conjugate import conjugate_gradients
 from superfactor._new.rows import Rows
-from superfactor._new.tall import dot, here, pull, there
+from superfactor._new.tall import dot, there
 
 #: Up to this many entries of n matrices r × r, the curvature of each sample is inverted exactly.
 _LOCAL = 2_000_000

@@ -1,7 +1,7 @@
 """The problem inside a subspace, and its Newton step in (W, β, γ) by conjugate gradients.
 
-All functions of a `Point` work for several points at once, along leading dimensions: other starts descend side by side
-and share their products with the design.
+All functions of a `Point` work for several points at once, along leading dimensions: other starts descend
+side by side and share their products with the design.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class Point:
     @staticmethod
     def stacked(points: list[Any]) -> Point:
         """Return several (W, β, γ) as one point."""
-        return Point(*(np.stack(parts) for parts in zip(*points, strict=True)))
+        W, beta, gamma = (np.stack(parts) for parts in zip(*points, strict=True))
+        return Point(W, beta, gamma)
 
 
 @dataclass
@@ -58,7 +59,8 @@ class Inside:
 
     @property
     def rows(self) -> Rows:
-        return self.basis.model.rows
+        rows: Rows = self.basis.model.rows
+        return rows
 
     @property
     def unsupervised(self) -> float:
@@ -96,7 +98,8 @@ class Inside:
         predicted : array (…)
             The decrease that the model predicts.
         far : array (…) of bool
-            Whether the step met negative curvature or was shortened, so that `predicted` is no measure of the rest.
+            Whether the step met negative curvature or was shortened, so that `predicted` is no measure of the
+            rest.
         """
         basis, rows, xi = self.basis, self.rows, self.xi
         d, turn, W, beta = basis.d, basis.turn, at.W, at.beta
@@ -152,7 +155,8 @@ class Inside:
         t = longest = np.minimum(1.0, 1 / (np.linalg.norm(T, axis=(-2, -1)) + 1e-300))
         for _ in range(8):
             new = moved(t)
-            lower = new.F <= at.F - 1e-4 * t * predicted + noise
+            limit = at.F - 1e-4 * t * predicted + noise
+            lower = limit >= new.F
             if lower.all():
                 break
             t = np.where(lower, t, t / 3)
@@ -162,14 +166,15 @@ class Inside:
         if some is not None and (t < longest).any():  # the curvature of too few rows has misled
             rows.curved *= 2
             del basis.few
-        return new, predicted, (bent | (t < longest) | (t < 1)) & (at.F - new.F > noise)
+        gain = at.F - new.F
+        return new, predicted, (bent | (t < longest) | (t < 1)) & (gain > noise)
 
     def _subspace_preconditioner(self, W: Any, beta: Any, theta: Any, total: Any) -> Callable[[Any], Any]:
-        """Return an approximate inverse of T ↦ ΦᵀHΦTββᵀ + 2ξ(Tθ − DT), from one mean curvature for all rows of W.
+        """Return an approximate inverse of T ↦ ΦᵀHΦTββᵀ + 2ξ(Tθ − DT).
 
-        With H near a multiple of the identity in each output, a row of T with eigenvalue d of D meets
-        c(d)·β·total·βᵀ/n + 2ξ(θ − d), where c(d) = d (filter, ΦᵀΦ = D) or 1 (feature): one pair of matrices,
-        diagonalised together, serves all rows.
+        It takes one mean curvature for all rows of W. With H near a multiple of the identity in each output,
+        a row of T with eigenvalue d of D meets c(d)·β·total·βᵀ/n + 2ξ(θ − d), where c(d) = d (filter, ΦᵀΦ =
+        D) or 1 (feature): one pair of matrices, diagonalised together, serves all rows.
         """
         d, r = self.basis.d, self.rank
         part, DW = np.maximum(1 - (W**2).sum(-1), 1e-8), d[:, None] * W
@@ -185,8 +190,10 @@ class Inside:
         return lambda T: ((T @ U) / values) @ U.mT
 
     def frame(self, at: Point) -> tuple[Any, Any, Any, Any, float]:
-        """Return W and β rotated to the eigenvectors of θ = WᵀDW + (λ/ξ)ββᵀ, θ, and of D outside W the eigenvectors
-        and the largest eigenvalue."""
+        """Return W and β rotated to the eigenvectors of θ = WᵀDW + (λ/ξ)ββᵀ, θ, and the spectrum outside W.
+
+        That is the eigenvectors of D outside W and the largest eigenvalue.
+        """
         theta, U = np.linalg.eigh((at.W.T * self.basis.d) @ at.W + self.lam / self.xi * at.beta @ at.beta.T)
         W = at.W @ U
         P = np.eye(len(W)) - W @ W.T
@@ -215,29 +222,37 @@ def fit_ridge(
 ) -> Any:
     """Minimise Σωℓ(offset + Jw) + Σ_j ridge_j‖w_j‖² over w (m, κ), from w, by Newton's method.
 
-    It ends where a step predicts a decrease below `tol` relative to the value.
+    It starts from 0 where that is lower than w, and ends where a step predicts a decrease below `tol`
+    relative to the value.
     """
-    ridge2 = 2 * np.asarray(ridge)[:, None]
+    ridge2, w = 2 * np.asarray(ridge)[:, None], np.asarray(w, dtype=float)
+    shape = w.shape
 
     def at(w: Any) -> tuple[float, Array, Array]:
-        a = offset + dot(J, w)
-        f, E = rows.evaluate(a)
-        return float(f) + 0.5 * float((ridge2 * w**2).sum()), E, a
+        with np.errstate(over="ignore", invalid="ignore"):  # such points are not lower, and are left
+            a = offset + dot(J, w)
+            f, E = rows.evaluate(a)
+            return float(f) + 0.5 * float((ridge2 * w * w).sum()), E, a
 
     f, E, a = at(w)
+    if w.any():
+        # Where activations are saturated, a loss has no curvature that leads back.
+        zero = at(np.zeros(shape))
+        if not f <= zero[0]:
+            w, (f, E, a) = np.zeros(shape), zero
     for _ in range(steps):
         g, H = pull(J, E) + ridge2 * w, rows.curvature(a)
         inverse = ridge_preconditioner(J, H, ridge2[:, 0])
 
         def times(x: Any, H: Any = H) -> Any:
-            x = x.reshape(w.shape)
+            x = x.reshape(shape)
             return (pull(J, H.times(dot(J, x))) + ridge2 * x).ravel()
 
         def precondition(x: Any, inverse: Any = inverse) -> Any:
-            return inverse(x.reshape(w.shape)).ravel()
+            return inverse(x.reshape(shape)).ravel()
 
         step, _ = conjugate_gradients(times, -g.ravel(), precondition, 0.1, 50)
-        step = step.reshape(w.shape)
+        step = step.reshape(shape)
         predicted, t = -0.5 * float((step * g).sum()), 1.0
         while t > 1e-8:
             new = at(w + t * step)

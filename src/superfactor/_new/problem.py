@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -131,12 +130,8 @@ def state(
 
 def _like(X: Any) -> Array:
     """Return an empty array of the floating type, library and device of X."""
-    if (
-        sp.issparse(X)
-        or not hasattr(X, "__array_namespace__")
-        and not isinstance(X, np.ndarray)
-        and hasattr(X, "map")
-    ):
+    is_array = isinstance(X, np.ndarray) or hasattr(X, "__array_namespace__")
+    if sp.issparse(X) or (not is_array and hasattr(X, "map")):
         return np.empty(0, dtype=X.dtype)
     xp = namespace(X)
     return xp.empty(0, dtype=X.dtype, device=device(X))
@@ -175,5 +170,6 @@ def _refuse_what_leaves_floats(nothing: float, **weights: tuple[float, float]) -
     for name, (users, own) in weights.items():
         if (users or own) and not 1e-306 < min(users, own) <= max(users, own) < 1e306:
             raise ValueError(
-                f"{name}: {users:.0e}, that is {own:.0e} in units of X, leaves the range of floats. Rescale X or y"
+                f"{name}: {users:.0e}, that is {own:.0e} in units of X, leaves the range of floats. "
+                "Rescale X or y"
             )

@@ -1,8 +1,9 @@
 """Samples: the rows of X with their targets, covariates and weights, and the products that solvers need.
 
-A tilde means that sample weights w and a unit s are included: X̃ = diag(√w)X/s, with s a power of two near ‖X‖, so
-that nothing depends on the unit of X. X is an array of any library, SciPy-sparse, or an object that yields blocks of
-rows, such as a file. All of them are sums over blocks: the same lines serve an array, a file and a cluster.
+A tilde means that sample weights w and a unit s are included: X̃ = diag(√w)X/s, with s a power of two near
+‖X‖, so that nothing depends on the unit of X. X is an array of any library, SciPy-sparse, or an object that
+yields blocks of rows, such as a file. All of them are sums over blocks: the same lines serve an array, a file
+and a cluster.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from superfactor.losses import Loss
 
 #: Stored values of a sparse X from which threads pay.
 THREADED = 200_000
-#: Squares of X summed at a time in float64.
+#: Rows or columns of X that are copied to float64 at a time.
 _STRETCH = 8192
 
 
@@ -115,9 +116,15 @@ class Rows:
         found = namespace(self.Y).concat(parts, axis=1) if len(parts) > 1 else parts[0]
         return self.rooted(found.T), added(powers) / self.scale
 
-    def gram(self) -> Any:
-        """Return X̃ᵀX̃ (p, p), small."""
-        return added(self.blocks.map(_Gram(self.weight))) / self.scale**2
+    def gram(self, weight: Array | None = None) -> Any:
+        """Return X̃ᵀX̃ (p, p), small, with other weights (n, 1) than w if they are given."""
+        return added(self.blocks.map(_Gram(self.weight if weight is None else weight))) / self.scale**2
+
+    def sample_gram(self, weight: Array | None = None) -> Any:
+        """Return X̃X̃ᵀ (n, n), small, of X in memory, with other weights (n, 1) than w if they are given."""
+        weight = self.weight if weight is None else weight
+        root = 1.0 if weight is None else np.sqrt(here(weight))
+        return _sample_gram(self.blocks.X) / self.scale**2 * root * np.transpose(root)
 
     def rooted(self, T: Array) -> Array:
         """Return √w·T for tall T."""
@@ -233,7 +240,10 @@ class Source:
         self.parts = list(pairwise(source.cuts(rows)))
 
     def map(self, function: Any) -> Iterator[Any]:
-        """Yield function.of(start, stop)(block) for each block; at most one more than there are cores is in memory."""
+        """Yield function.of(start, stop)(block) for each block.
+
+        At most one block more than there are cores is in memory.
+        """
 
         def read(start: int, stop: int) -> Any:
             return function.of(start, stop)(self.source.read_finite(start, stop))
@@ -281,7 +291,21 @@ def added(results: Iterable[Any]) -> Any:
     return total
 
 
-# --- what is computed for each block: objects that can be restricted to some rows and sent elsewhere ---------
+def _sample_gram(X: Any) -> Any:
+    """Return XXᵀ (n, n) in NumPy's float64, without a float64 copy of all of X."""
+    if sp.issparse(X):
+        X = X.astype(np.float64)
+        return (X @ X.T).toarray()
+    if X.dtype == namespace(X).float64:
+        return here(X @ X.T)
+    parts = (wide(X[:, a : a + _STRETCH]) for a in range(0, X.shape[1], _STRETCH))
+    return sum(here(part @ part.T) for part in parts)
+
+
+# --- what is computed for each block: objects that can be restricted to some rows and sent elsewhere --------
+
+
+_TALL = {"tall": True}
 
 
 @dataclass(frozen=True)
@@ -292,10 +316,6 @@ class _OfRows:
         """Return the function for some of the rows."""
         tall = {f.name: getattr(self, f.name) for f in fields(self) if f.metadata.get("tall")}
         return replace(self, **{name: x if x is None else x[start:stop, :] for name, x in tall.items()})
-
-
-def _tall() -> Any:
-    return field(metadata={"tall": True})
 
 
 @dataclass(frozen=True)
@@ -314,7 +334,7 @@ class _Times(_OfRows):
 class _Back(_OfRows):
     """XᵀE."""
 
-    E: Array = _tall()
+    E: Array = field(metadata=_TALL)
 
     def __call__(self, X: Any) -> Array:
         if sp.issparse(X):
@@ -327,7 +347,7 @@ class _Power(_OfRows):
     """XV by columns, and Xᵀdiag(w)XV."""
 
     V: Array
-    weight: Array | None = _tall()
+    weight: Array | None = field(metadata=_TALL)
 
     def __call__(self, X: Any) -> tuple[Array, Array]:
         found = _Times(self.V)(X)
@@ -338,7 +358,7 @@ class _Power(_OfRows):
 class _Gram(_OfRows):
     """Xᵀdiag(w)X in float64."""
 
-    weight: Array | None = _tall()
+    weight: Array | None = field(metadata=_TALL)
 
     def __call__(self, X: Any) -> Any:
         total = np.zeros((X.shape[1],) * 2)
@@ -354,7 +374,7 @@ class _Gram(_OfRows):
 class _Squares(_OfRows):
     """Σ_i w_i‖x_i‖² in float64."""
 
-    weight: Array | None = _tall()
+    weight: Array | None = field(metadata=_TALL)
 
     def __call__(self, X: Any) -> float:
         total = 0.0

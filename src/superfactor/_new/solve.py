@@ -1,4 +1,4 @@
-"""The default solver: joint Newton steps in a growing subspace, with other starts if optimality is not proven."""
+"""The default solver: joint Newton steps in a growing subspace, and other starts where nothing is proven."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from superfactor._arrays import Array, namespace
+from superfactor._arrays import Array, cast, moved, namespace
 from superfactor._new.certificate import bounded, excess
 from superfactor._new.compression import Rounding, compressed
 from superfactor._new.models import MODELS, Filter
@@ -38,9 +38,8 @@ class Search:
     effort: float = EFFORT["auto"]
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     record: Callable[[float, str], bool] = lambda F, kind: False  # (F, kind of step) -> whether to stop
-    observe: Callable[[Inside, Point, Callable[[Any], Any]], None] = lambda *_: (
-        None
-    )  # called after every round
+    # Called after every round.
+    observe: Callable[[Inside, Point, Callable[[Any], Any]], None] = lambda *_: None
 
 
 @dataclass
@@ -65,9 +64,10 @@ class Found:
 def minimise(
     rows: Rows, model: str, rank: int, xi: float, lam: float, search: Search, start: Start | None = None
 ) -> Found:
-    """Minimise F over factors of this rank; other starts are tried only if the first answer is not proven global.
+    """Minimise F over factors of this rank, from other starts too if the first answer is not proven global.
 
-    `start` has L (N, r) on the search side of `rows`, β and γ; by default it is a sample's solution or ridge regression.
+    `start` has L (N, r) on the search side of `rows`, β and γ; by default it is the solution for some of the
+    rows, or ridge regression.
     """
     small, expand, contract, rounding = compressed(rows)
     space, rank = MODELS[model](small), min(rank, *small.shape)
@@ -80,7 +80,8 @@ def minimise(
     if start is None:
         point = inside.polished(*(ridge_start(inside, lam) if lam > 0 else pca_start(inside)))
     else:
-        L = contract(start[0]) if model == "filter" else start[0]
+        # The rows may be compressed, and then in NumPy, whatever X is.
+        L = contract(start[0]) if model == "filter" else cast(moved(start[0], small.Y), small.Y)
         inside, point = _started(inside, (L, *start[1:]))
     found = Found(*improved(inside, point, search, expand), expand, rounding)
     return _searched(found, search)
@@ -118,7 +119,8 @@ def _searched(found: Found, search: Search) -> Found:
     other, starts, agreed = other_starts(
         found.inside, found.at, budget, search.rng, lambda F: search.record(F, "other starts")
     )
-    if other.F < found.at.F - search.tol * (found.at.F - found.inside.unsupervised):
+    worthwhile = found.at.F - search.tol * (found.at.F - found.inside.unsupervised)
+    if float(other.F) < worthwhile:
         found = Found(*improved(found.inside, other, search, found.expand), found.expand, found.rounding)
         agreed = 0
     return replace(found, starts=starts, agreed=agreed)
@@ -162,8 +164,11 @@ def _from_sample(
 
 
 def _codes(space: Any, image: Any, beta: Any, gamma: Any, xi: float, theta: Any) -> Array:
-    """Return X̃ times an image (p, m) of W and other directions, its first r columns replaced by the best scores of each
-    row for this image and β: a few Newton steps a row, with steps limited so that activations stay sensible."""
+    """Return X̃ times an image (p, m) of W and other directions, with the best scores as its first r columns.
+
+    These are the best for this image and β: a few Newton steps a row, with steps limited so that activations
+    stay sensible.
+    """
     rows, r = space.rows, len(theta)
     codes = rows.times(image)
     target, xp = codes[:, :r], namespace(codes)
@@ -222,23 +227,25 @@ def descended(inside: Inside, at: Point, goal: float, search: Search) -> tuple[P
 
 
 def outside(inside: Inside, at: Point) -> tuple[Any, Array, Any]:
-    """Return the frame of a point, the residual of the full problem outside S, and how much F may fall along each."""
+    """Return the frame of a point, residuals outside S, and by how much F may fall along each."""
     basis, xi = inside.basis, inside.xi
     W, beta, theta, _, rest = frame = inside.frame(at)
     assert at.E is not None
     R = basis.outside(basis.model.gradient(dot(at.E, beta.T / (-2 * xi)), dot(basis.image, basis.turn @ W)))
     size, gap = np.sqrt(np.diag(pull(R, R))), theta - rest
-    gap = np.where(
-        gap > 0, gap, np.maximum(0.5 * (theta - basis.d[-1]), gap)
-    )  # no bound then, but an estimate
+    # Without a gap there is no bound, but an estimate.
+    gap = np.where(gap > 0, gap, np.maximum(0.5 * (theta - basis.d[-1]), gap))
     return frame, R, xi * excess(size, np.maximum(gap, -size))
 
 
 def enlarged(
     inside: Inside, at: Point, start: Any, frame: Any, R: Array, bounds: Any, chain: int, goal: float
 ) -> tuple[Inside, Point]:
-    """Return S extended by the residuals that matter. A full S is first restricted to its best directions, with the W
-    that the last descent started from, as conjugate gradients would keep it."""
+    """Return S extended by the residuals that matter.
+
+    A full S is first restricted to its best directions, with the W that the last descent started from, as
+    conjugate gradients would keep it.
+    """
     basis, (W, beta, theta, others, _) = inside.basis, frame
     model, r = basis.model, len(beta)
     T = model.softened(R, 2 * inside.xi * theta, at.H, beta)

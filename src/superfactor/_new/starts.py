@@ -31,7 +31,8 @@ def pca_start(inside: Inside) -> Start:
 def ridge_start(inside: Inside, lam: float) -> Start:
     """Return the subspace of the proximal point of the ridge solution, and the solution's β and γ in it.
 
-    The leading eigenvectors of D + QQᵀ, Q = ΦᵀE/(2√(ξλ)) at the ridge solution, minimise the lower bound there.
+    The leading eigenvectors of D + QQᵀ, Q = ΦᵀE/(2√(ξλ)) at the ridge solution, minimise the lower bound
+    there.
     """
     basis, rows = inside.basis, inside.rows
     k, q = basis.size, len(rows.rho)

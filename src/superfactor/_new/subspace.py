@@ -34,9 +34,9 @@ class Basis:
 
     @cached_property
     def few(self) -> tuple[Array, Array, Any, float]:
-        """The design and the covariates of the rows over which the curvature is summed, their positions and share."""
+        """Rows over which the curvature is summed: their design, covariates, positions and share."""
         rows = self.model.rows
-        # With 64 rows a column the error of the curvature is about an eighth; gradients are exact and correct it.
+        # With 64 rows a column the error of the curvature is about an eighth; exact gradients correct it.
         wanted = max(64 * self.size, rows.curved, 8192 // min(rows.outputs, 4))
         share = rows.share(wanted)
         if share == 1:
@@ -66,7 +66,7 @@ class Basis:
         return Basis(self.model, dot(self.S, V), dot(self.image, V))
 
     def grown(self, T: Array, depth: int = 1) -> Basis:
-        """Return the subspace extended by T (N, j) and by a Krylov chain of G from it, `depth` vectors long."""
+        """Return the subspace extended by T (N, j) and by a Krylov chain of G from it, of length `depth`."""
         S, image, D = self.S, self.image, self.D
         for step in range(depth):
             Q = orthonormal(T, S)

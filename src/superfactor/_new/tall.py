@@ -1,7 +1,8 @@
 """Products of arrays with one row per sample, "tall", and small arrays.
 
-Tall arrays (…, n, k) have the library, device and floating type of X. Small arrays, without a dimension n, are
-NumPy's float64. Results of products are stored by columns: sums over the few outputs of a row are then fast.
+Tall arrays (…, n, k) have the library, device and floating type of X. Small arrays, without a dimension n,
+are NumPy's float64. Results of products are stored by columns: sums over the few outputs of a row are then
+fast.
 """
 
 from __future__ import annotations

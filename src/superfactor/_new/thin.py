@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import Array
-from superfactor._new.compression import sample_gram
 from superfactor._new.eigen import leading_eigenvectors
 from superfactor._new.rows import Rows
 from superfactor._new.subspace import joined
@@ -43,9 +42,7 @@ class Coordinates:
         self.left = self.of_samples == (model == "feature")  # whether the search side is the shorter one
         self.U: Any = None
         if self.m <= _SIDE and (rows.in_memory or not self.of_samples):
-            root = 1.0 if rows.root is None else here(rows.root)
-            G = sample_gram(rows.blocks.X) * root * np.transpose(root) if self.of_samples else rows.gram()
-            d, U = np.linalg.eigh(G)
+            d, U = np.linalg.eigh(rows.sample_gram() if self.of_samples else rows.gram())
             self.d, self.U = np.maximum(d[::-1], 0), U[:, ::-1].copy()
 
     def enter(self, x: Array) -> Any:

@@ -1,13 +1,13 @@
 """Weights given as "auto", in units of the data (docs/method.md §12).
 
     ξ = t·ℓ₀/‖X‖²        ℓ₀ is the loss of the null model
-    λ = t·σ₁²·Σω/Σw      filter model, classes; σ₁² is that of X without its mean where an intercept fits the mean
+    λ = t·σ₁²·Σω/Σw      filter model, classes; σ₁² without the mean of X where an intercept fits it
     λ from the data      filter model, other outcomes: see `estimated_ridge`
     λ = t                feature model
     ρ_j = 0.08·Var(x'_j) covariates: a normal prior with s.d. 2.5 on the log-odds per standard deviation
 
-The numbers depend on X and y alone, not on how X is stored: where X is wide or has few features they are exact, and
-elsewhere they come from a fixed number of products from a fixed start.
+The numbers depend on X and y alone, not on how X is stored: where X is wide or has few features they are
+exact, and elsewhere they come from a fixed number of products from a fixed start.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from superfactor._arrays import namespace, wide
-from superfactor._new.compression import MOST_SAMPLES, sample_gram
+from superfactor._new.compression import MOST_SAMPLES
 from superfactor._new.newton import fit_ridge
 from superfactor._new.rows import InMemory, Rows
 from superfactor._new.tall import dot, here, pull, there
@@ -49,7 +49,10 @@ class Units:
 
     @cached_property
     def null(self) -> tuple[float, float, Any]:
-        """The loss at activations 0; ℓ₀, the loss of the best constant where 0 means nothing; its coefficients (q, κ)."""
+        """The loss at activations 0, the loss ℓ₀ of the null model, and its coefficients (q, κ).
+
+        The null model is the best constant where activations 0 mean nothing.
+        """
         rows, loss = self.rows, self.rows.loss
         coef = np.zeros((len(rows.rho), rows.outputs))
         at_zero, E = rows.evaluate(dot(rows.Z, coef))
@@ -65,7 +68,10 @@ class Units:
 
     @cached_property
     def covariate_ridges(self) -> Any:
-        """ρ_j (q,) of every covariate, the intercept's column included; 0.08 times its mean square if it is constant."""
+        """ρ_j (q,) of every covariate, the intercept's column included.
+
+        That of a constant column is 0.08 times its mean square.
+        """
         Z, weight = here(self.rows.Z), here(self.rows.loss_weight)
         mean = (weight * Z).sum(0) / weight.sum()
         variance = (weight * (Z - mean) ** 2).sum(0) / weight.sum()
@@ -104,8 +110,10 @@ class Units:
         return (largest if largest > _NO_VARIATION * self.rows.total else 0.0) * telling / total or 1.0
 
     def largest_square(self) -> float:
-        """Return σ₁² of X̃, centred if an intercept fits the mean: exact if X is wide or has few features, otherwise an
-        estimate from below."""
+        """Return σ₁² of X̃, centred if an intercept fits the mean.
+
+        It is exact if X is wide or has few features, otherwise an estimate from below.
+        """
         n, p = self.rows.shape
         if self._wide or (p <= _FEW_FEATURES and n * p**2 <= _GRAM_OPERATIONS):
             return float(max(self._spectrum(self._centring)[0][-1], 0.0))
@@ -129,12 +137,11 @@ class Units:
         return largest
 
     def _spectrum(self, centring: float) -> tuple[Any, Any]:
-        """Return the eigenvalues (k,), ascending, of X̃ᵀX̃ − ssᵀ/Σw, and the map E ↦ VᵀX̃ᵀE to its eigenvectors."""
+        """Return the eigenvalues (k,), ascending, of X̃ᵀX̃ − ssᵀ/Σw, and E ↦ VᵀX̃ᵀE for its eigenvectors V."""
         rows = self.rows
         if self._wide:
             # The Gram matrix of the samples has the same eigenvalues, and X̃ᵀU = V√values.
-            root, ones = (1.0 if rows.weight is None else self._root), self._root
-            K = sample_gram(rows.blocks.X) / rows.scale**2 * root * np.transpose(root)
+            K, ones = rows.sample_gram(), self._root
             image = K @ ones / centring
             K = K - image @ ones.T - ones @ image.T + ones @ (ones.T @ image / centring) @ ones.T
             values, U = np.linalg.eigh((K + K.T) / 2)
@@ -145,12 +152,13 @@ class Units:
         return values, lambda E: V.T @ rows.back(E)
 
     def estimated_ridge(self) -> float | None:
-        """Return λ of the filter model from how much of y the features explain; None if X is too large, or constant.
+        """Return λ of the filter model from how much of y the features explain.
 
-        Around the best model without factors the loss is about bᵀθ + ½θᵀMθ, with b = X̃ᵀE/√w and M = h·G for the mean
-        curvature h: a linear regression. λ is the geometric mean of two standard choices, by marginal likelihood, which
-        is too small where few strong factors explain everything, and by generalized cross-validation, which is too
-        small where there is only noise.
+        It is None if X is too large, or constant. Around the best model without factors the loss is about
+        bᵀθ + ½θᵀMθ, with b = X̃ᵀE/√w and M = h·G for the mean curvature h: a linear regression. λ is the
+        geometric mean of two standard choices, by marginal likelihood, which is too small where few strong
+        factors explain everything, and by generalized cross-validation, which is too small where there is
+        only noise.
         """
         rows, (n, p) = self.rows, self.rows.shape
         if not self._wide and (n + 10 * p) * p**2 > _GRAM_OPERATIONS:
@@ -229,6 +237,8 @@ def usual_weights(units: Units, model: str, xi: float | str, lam: float | str) -
             found = units.estimated_ridge() if loss.estimates_ridge else None
             lowest, highest = loss.curvature_bounds(rows.outputs)
             # Where the loss is not quadratic the estimate holds for small effects only.
-            quadratic = found is not None and 0 < lowest == highest
-            lam = s2 * (found if quadratic else max(t_lam * units.feature_ridge(), found or 0.0))
+            if found is not None and 0 < lowest == highest:
+                lam = s2 * found
+            else:
+                lam = s2 * max(t_lam * units.feature_ridge(), found or 0.0)
     return float(xi), float(lam)
