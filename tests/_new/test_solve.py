@@ -152,6 +152,23 @@ def test_libraries_agree(asarray, model):
     assert type(there.factors.components) is type(asarray(X))
 
 
+@pytest.mark.parametrize("asarray", LIBRARIES)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_start_of_a_wide_x_in_any_library(asarray, model):
+    """Rows of a wide X are compressed into NumPy: the start follows them there."""
+    X, y, Z, w = planted(30, 120)
+    options = {"xi": "auto", "lam": "auto", "covariates": Z, "sample_weight": w}
+    problem = state(model, asarray(X), y, resolve_link("logistic", 2), **options)
+    answer = solve(problem, 2)
+    start = answer.start(model)
+    assert type(start.L) is type(asarray(X))
+    start = Start(start.L, asarray(start.beta), asarray(start.gamma))
+    again = solve(problem, 2, start=start, search="off")
+    assert again.objective == pytest.approx(answer.objective, rel=1e-10)
+    assert len(again.history) <= 2
+    assert type(again.factors.codes) is type(asarray(X))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_single_precision(model):
     X, y, _, _ = planted(300, 100)

@@ -309,9 +309,9 @@ def _own(problem: Problem, start: Start | None) -> tuple[Array, Any, Any] | None
     if start is None:
         return None
     if problem.model == "filter":
-        return here(start.L), np.asarray(start.beta) * problem.unit, start.gamma
+        return here(start.L), here(start.beta) * problem.unit, here(start.gamma)
     rows = problem.rows
-    return rows.rooted(cast(moved(start.L, rows.Y), rows.Y)), np.asarray(start.beta), start.gamma
+    return rows.rooted(cast(moved(start.L, rows.Y), rows.Y)), here(start.beta), here(start.gamma)
 
 
 def _as_start(problem: Problem, inside: Inside, at: Point, expand: Callable[[Any], Any]) -> Start:

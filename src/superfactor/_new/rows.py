@@ -298,7 +298,8 @@ def _sample_gram(X: Any) -> Any:
         return (X @ X.T).toarray()
     if X.dtype == namespace(X).float64:
         return here(X @ X.T)
-    parts = (wide(X[:, a : a + _STRETCH]) for a in range(0, X.shape[1], _STRETCH))
+    p = int(X.shape[1])
+    parts = (wide(X[:, a : min(a + _STRETCH, p)]) for a in range(0, p, _STRETCH))
     return sum(here(part @ part.T) for part in parts)
 
 
