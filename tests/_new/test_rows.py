@@ -39,7 +39,7 @@ def confused(link):
 
 @pytest.mark.parametrize("link", ["logistic", "probit"])
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
-@pytest.mark.parametrize("size", [50.0, 1e10, 1e200])
+@pytest.mark.parametrize("size", [50.0, 1e10, 1e150, 1e200])
 def test_ridge_regression_leaves_saturated_activations(size, ridge, link):
     """At activations of ±50 with wrong signs a logistic loss has no curvature; squares of 1e200 overflow."""
     rows, J = confused(link)

@@ -222,25 +222,21 @@ def fit_ridge(
 ) -> Any:
     """Minimise Σωℓ(offset + Jw) + Σ_j ridge_j‖w_j‖² over w (m, κ), from w, by Newton's method.
 
-    It starts from 0 where that is lower than w, and ends where a step predicts a decrease below `tol`
-    relative to the value.
+    It ends where a step predicts a decrease below `tol` relative to the value. Where that is above the value
+    at 0, it starts again from 0: saturated activations may have no curvature that leads back.
     """
     ridge2, w = 2 * np.asarray(ridge)[:, None], np.asarray(w, dtype=float)
     shape = w.shape
 
     def at(w: Any) -> tuple[float, Array, Array]:
-        with np.errstate(over="ignore", invalid="ignore"):  # such points are not lower, and are left
+        with np.errstate(over="ignore", invalid="ignore"):  # such points are not lower
             a = offset + dot(J, w)
             f, E = rows.evaluate(a)
             return float(f) + 0.5 * float((ridge2 * w * w).sum()), E, a
 
     f, E, a = at(w)
-    if w.any():
-        # Where activations are saturated, a loss has no curvature that leads back.
-        zero = at(np.zeros(shape))
-        if not f <= zero[0]:
-            w, (f, E, a) = np.zeros(shape), zero
-    for _ in range(steps):
+    given = bool(w.any())
+    for _ in range(steps if np.isfinite(f) else 0):
         g, H = pull(J, E) + ridge2 * w, rows.curvature(a)
         inverse = ridge_preconditioner(J, H, ridge2[:, 0])
 
@@ -263,4 +259,8 @@ def fit_ridge(
             w, (f, E, a) = w + t * step, new
         if t <= 1e-8 or predicted <= tol * abs(f):
             break
+    if given:
+        zero = at(np.zeros(shape))[0]
+        if not f <= zero + 45 * rows.eps * abs(zero):
+            return fit_ridge(rows, J, ridge, np.zeros(shape), offset, steps, tol)
     return w
