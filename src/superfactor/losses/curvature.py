@@ -43,6 +43,18 @@ class AnyCurvature(Protocol):
     def total(self) -> Array:
         """Return about its sum over the samples, shape ``(…, κ, κ)``, as a preconditioner."""
 
+    def take(self, index: Array) -> AnyCurvature:
+        """Return the curvature of some samples."""
+
+    def by_row(self, directions: Array) -> Array:
+        """Return ``b_jᵀ∇²ℓ_i b_j`` for the columns of directions ``(κ, m)``: shape ``(…, n, m)``."""
+
+    def row_matrices(self, directions: Array) -> Array:
+        """Return ``Bᵀ∇²ℓ_i B`` for directions ``B`` of shape ``(κ, m)``: shape ``(n, m, m)``."""
+
+    def row_solve(self, v: Array) -> Array:
+        """Return ``(∇²ℓ_i)⁻¹v_i``, shape ``(n, κ)``; curvatures next to zero are raised."""
+
     def gram(self, J: Array, convex: bool) -> Array:
         """Return the second derivative in ``c`` of the loss at ``a = Jc``, for ``J`` of shape ``(n, k)``.
 
@@ -117,6 +129,37 @@ class Curvature(NamedTuple):
         total = -xp.matmul(xp.matrix_transpose(outer), outer)
         main = xp.sum(diagonal, axis=-2)[..., None, :]
         return xp.where(eye_like(total, int(total.shape[-1])) > 0, main, total)
+
+    def take(self, index: Array) -> Curvature:
+        """``∇²ℓ_i`` of some samples."""
+        return Curvature(self.diagonal[..., index, :], self.outer[..., index, :])
+
+    def by_row(self, directions: Array) -> Array:
+        """``b_jᵀ∇²ℓ_i b_j`` for columns of directions ``(κ, m)``: ``(…, n, m)``, in time linear in κ."""
+        diagonal, outer = self
+        if diagonal.shape[-1] == 1:
+            return diagonal * directions**2
+        return (diagonal + outer**2) @ directions**2 - (outer @ directions) ** 2
+
+    def row_matrices(self, directions: Array) -> Array:
+        """``Bᵀ∇²ℓ_i B``, shape ``(n, m, m)``."""
+        xp, m = namespace(directions), directions.shape[1]
+        squares = xp.reshape(directions[:, :, None] * directions[:, None, :], (-1, m * m))
+        found = xp.reshape((self.diagonal + self.outer**2) @ squares, (-1, m, m))
+        across = self.outer @ directions
+        return found - across[:, :, None] * across[:, None, :]
+
+    def row_solve(self, v: Array) -> Array:
+        """``(∇²ℓ_i)⁻¹v_i`` by the formula of Sherman and Morrison, shape ``(n, κ)``."""
+        diagonal, outer = self
+        xp = namespace(v)
+        h = diagonal if diagonal.shape[-1] == 1 else diagonal + outer**2
+        h = xp.clip(h, min=1e-8 * float(xp.max(h)) + 1e-300)
+        if diagonal.shape[-1] == 1:
+            return v / h
+        y = outer / h
+        left = xp.clip(1 - xp.sum(outer * y, axis=-1, keepdims=True), min=1e-8)
+        return v / h + y * xp.sum(y * v, axis=-1, keepdims=True) / left
 
     def gram(self, J: Array, convex: bool) -> Array:
         """``Σ_i ∇²ℓ_i ⊗ j_i j_iᵀ`` for the rows ``j_i`` of ``J``, shape ``(κk, κk)``, class-major."""

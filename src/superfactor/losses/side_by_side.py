@@ -212,6 +212,25 @@ class BlockCurvature:
     def total(self) -> Array:
         return _diagonal([block.total() for block in self.blocks])
 
+    def take(self, index: Array) -> BlockCurvature:
+        return BlockCurvature(self.parts, tuple(block.take(index) for block in self.blocks))
+
+    def by_row(self, directions: Array) -> Array:
+        return self._sum_rows(lambda block, own: block.by_row(own), directions)
+
+    def row_matrices(self, directions: Array) -> Array:
+        return self._sum_rows(lambda block, own: block.row_matrices(own), directions)
+
+    def row_solve(self, v: Array) -> Array:
+        found = [block.row_solve(part.of(v)) for part, block in zip(self.parts, self.blocks, strict=True)]
+        return namespace(v).concat(found, axis=-1)
+
+    def _sum_rows(self, asked: Callable[[AnyCurvature, Array], Array], directions: Array) -> Array:
+        """Return the sum of `asked(block, its rows of directions (κ, m))` over the blocks."""
+        own = [directions[part.start : part.stop, :] for part in self.parts]
+        found = [asked(block, some) for block, some in zip(self.blocks, own, strict=True)]
+        return sum(found[1:], found[0])
+
     def gram(self, J: Array, convex: bool) -> Array:
         return _diagonal([block.gram(J, convex) for block in self.blocks])
 

@@ -44,7 +44,7 @@ def principal_rotation(core_gram: Array) -> tuple[Array, Array]:
     # Scaling by a power of two avoids overflow and underflow in eigh for any unit of X.
     largest = float(xp.max(xp.abs(core_gram))) if core_gram.shape[0] else 0.0
     if largest == 0:
-        return eye_like(core_gram, core_gram.shape[0]), core_gram[:, 0]
+        return eye_like(core_gram, core_gram.shape[0]), xp.linalg.diagonal(core_gram)
     values, R = eigh_descending(core_gram / largest)
     return R, xp.where(values > 0, values, xp.zeros_like(values)) * largest
 

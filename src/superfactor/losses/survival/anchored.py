@@ -126,6 +126,18 @@ class AnchoredCurvature:
     def total(self) -> Array:
         return self.inner.total() + 2 * weighted_mean(self.weights, self._factor)
 
+    def take(self, index: Array) -> AnyCurvature:
+        return self.inner.take(index)
+
+    def by_row(self, directions: Array) -> Array:
+        return self.inner.by_row(directions)
+
+    def row_matrices(self, directions: Array) -> Array:
+        return self.inner.row_matrices(directions)
+
+    def row_solve(self, v: Array) -> Array:
+        return self.inner.row_solve(v)
+
     def gram(self, J: Array, convex: bool) -> Array:
         return self.inner.gram(J, convex) + 2 * (J.T @ self._factor) @ weighted_mean(self.weights, J)
 

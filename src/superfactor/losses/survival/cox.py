@@ -279,6 +279,22 @@ class RiskCurvature:
         total = namespace(self._diagonal).sum(self._diagonal, axis=-1)
         return cast(total[..., None, None], self.activations)
 
+    def take(self, index: Array) -> RiskCurvature:
+        raise TypeError(f"{self.loss!r}: samples are coupled and have no curvature of their own")
+
+    def by_row(self, directions: Array) -> Array:
+        """``b_j²`` times the diagonal of ``diag(Pᵀd)``, shape ``(…, n, m)``."""
+        return cast(self._diagonal[..., None], self.activations) * directions**2
+
+    def row_matrices(self, directions: Array) -> Array:
+        """``diag(Pᵀd)_i·bᵀb``, shape ``(n, m, m)``."""
+        return cast(self._diagonal[:, None, None], self.activations) * (directions.T @ directions)
+
+    def row_solve(self, v: Array) -> Array:
+        """``v_i`` over the diagonal of ``diag(Pᵀd)``."""
+        h = self._diagonal[..., None]
+        return v / cast(namespace(h).clip(h, min=1e-8 * float(namespace(h).max(h)) + 1e-300), v)
+
     def gram(self, J: Array, convex: bool) -> Array:
         """``Jᵀ∇²J``, shape ``(k, k)``."""
         # Centring J does not change the product, and reduces the cancellation in it.
