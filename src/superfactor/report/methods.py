@@ -168,8 +168,8 @@ def _stable(facts: Facts) -> str:
     return (
         f"Stable features were searched in {plural(found.n_pairs, 'pair')} of complementary halves of the "
         f"training samples: those among the top {found.n_top} in at least {100 * found.threshold:.3g} % of "
-        f"the halves, and not with shuffled {found.shuffled}; at most {most} of them {is_} expected by chance "
-        "(Shah and Samworth)."
+        f"the halves, and not with shuffled {found.shuffled}; at most {most} of them {is_} expected by "
+        "chance (Shah and Samworth)."
     )
 
 
