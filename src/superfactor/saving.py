@@ -95,6 +95,13 @@ MOVED: dict[str, str] = {
 class ModelFileError(ValueError):
     """Raised for a file that is not a superfactor model, or that is not safe to load.
 
+    Parameters
+    ----------
+    reason : str
+        What is wrong with the file.
+    advice : str, default=""
+        Advice for Python, which follows the reason in the message.
+
     Attributes
     ----------
     reason : str
@@ -120,6 +127,11 @@ class ModelFileError(ValueError):
 
 class OtherFormatError(ModelFileError):
     """Raised for a model that another version of superfactor saved in another format. Fit it again.
+
+    Parameters
+    ----------
+    reason, advice : str
+        As for `ModelFileError`.
 
     Examples
     --------

@@ -163,11 +163,13 @@ def _stable(facts: Facts) -> str:
     found = None if facts.feature_results is None else facts.feature_results.stable
     if found is None:
         return ""
+    most = f"{found.expected_false:.3g}"
+    is_ = "is" if most == "1" else "are"
     return (
         f"Stable features were searched in {plural(found.n_pairs, 'pair')} of complementary halves of the "
         f"training samples: those among the top {found.n_top} in at least {100 * found.threshold:.3g} % of "
-        f"the halves, for which at most {found.expected_false:.3g} false selections are expected (Shah and "
-        f"Samworth), and not with shuffled {found.shuffled}."
+        f"the halves, and not with shuffled {found.shuffled}; at most {most} of them {is_} expected by "
+        "chance (Shah and Samworth)."
     )
 
 
