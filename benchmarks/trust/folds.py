@@ -36,7 +36,9 @@ class _Recorder(ClassifierMixin, BaseEstimator):
 def test_parts(y: Any) -> list[Any]:
     """Positions of the test samples of every outer fold: they depend on the labels alone."""
     _Recorder.asked.clear()
-    nested_scores(_Recorder(), np.arange(len(y), dtype=float)[:, None], y, **OPTIONS)
+    nested_scores(
+        _Recorder(), np.arange(len(y), dtype=float)[:, None], y, groups=np.arange(len(y)), **OPTIONS
+    )
     return list(_Recorder.asked)
 
 
@@ -62,18 +64,20 @@ def differences(p: Problem, rng: np.random.Generator) -> list[tuple[str, str]]:
     found : the kind of each violation, "unequal folds" or "exception", and what it is
     """
     X, y = p.X.astype(float), p.y
+    # Every sample is a group of its own: otherwise folds keep copies together, which depend on all rows.
+    alone = np.arange(len(y))
     search = SMFClassifierCV(p.parameters["n_components"], model=p.model)
     parts = test_parts(y)
     k = int(rng.integers(len(parts)))
     half = parts[k][::2]
     other = parts[k][1::2]
-    before = nested_scores(search, X, y, **OPTIONS)
+    before = nested_scores(search, X, y, groups=alone, **OPTIONS)
     found = []
     for size in LARGE:
         large = X.copy()
         large[half] = size * rng.choice([-1.0, 1.0], (len(half), X.shape[1]))
         try:
-            after = nested_scores(search, large, y, **OPTIONS)
+            after = nested_scores(search, large, y, groups=alone, **OPTIONS)
         except Exception as error:
             if refuses(error):
                 continue
