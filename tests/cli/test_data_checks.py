@@ -90,6 +90,17 @@ def test_options_that_leave_a_column_out_can_be_typed(tmp_path):
     assert not any(" alone " in note for note in found["notes"])
 
 
+def test_the_target_in_another_unit_is_named_once(tmp_path):
+    data = table().drop(columns="status")
+    data["dose"] = RNG.uniform(1, 9, 40)
+    data.assign(grams=data["dose"] / 1000).to_csv(tmp_path / "n.csv", index=False)
+    words = ("fit", tmp_path / "n.csv", "--target", "dose", "--id", "patient", *SETTING, "--no-stable")
+    done = superfactor(*words, "--repeats", "0", "--out", tmp_path / "m.skops", "--json")
+    (said,) = [note for note in done.json["notes"] if "grams" in note]
+    assert said.startswith("feature 'grams' is the same as the target 'dose'")
+    assert done.json["given_away_by"][0]["name"] == "grams"
+
+
 def test_a_feature_and_a_covariate_that_give_the_outcome_away(tmp_path):
     dose = np.repeat([0.0, 1.0], 20)
     data = table().assign(dose=dose * RNG.uniform(1, 2, 40), stage=dose)

@@ -162,7 +162,9 @@ def revealing_columns(samples: Study, screen: Screen) -> list[dict[str, Any]]:
         names=(*samples.names, *samples.covariate_names),
         covariate_columns=list(range(p, p + q)) or None,
     )
-    if found:
+    # Notes on the table name columns that are the target in another unit.
+    noted = {note.fields["column"] for note in samples.notes if note.kind == "copy"}
+    if not {column.name for column in found.columns} <= noted:
         features = [column.name for column in found.columns if not column.covariate]
         if not features:
             advice = "leave {} out of --covariates"
