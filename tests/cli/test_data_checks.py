@@ -37,6 +37,18 @@ def test_samples_with_the_same_name(tmp_path):
     assert found["copies"]["kept_together"]
     assert found["copies"]["groups"][0] == ["P0", "P0"]
     assert found["verdict"]["grade"] != "better"
+    # Tests of single features count copies as samples of their own, which the page says beside them.
+    assert page.count("p and q are too small") == 1
+    assert "Samples of a group (40 groups) were in the same fold." in page
+
+
+def test_intervals_of_covariates_count_copies(tmp_path):
+    data = table().assign(age=RNG.integers(30, 80, 40))
+    again = data.assign(patient=[f"Q{i}" for i in range(40)])
+    found, page = fit(pd.concat([data, again]), tmp_path, "--repeats", "0", "--covariates", "age")
+    (said,) = [note for note in found["notes"] if "pairs" in note]
+    assert said.endswith("; copies stay in one fold; intervals of covariates count every copy")
+    assert page.count("the intervals are too narrow") == 1
 
 
 def test_copies_with_new_names(tmp_path):
@@ -64,6 +76,38 @@ def test_a_column_that_gives_the_outcome_away(tmp_path):
     found, _ = fit(data, tmp_path, "--repeats", "0", "--covariates", "dose")
     assert found["given_away_by"][0]["covariate"]
     assert any(note.endswith("leave it out of --covariates") for note in found["notes"])
+    done = superfactor("report", tmp_path / "m.skops", tmp_path / "t.csv", "--out", tmp_path / "again.html")
+    assert done.err.count("'dose' alone separates the classes without error") == 1
+    assert (tmp_path / "again.html").read_text().count("alone separates the classes without error") == 1
+
+
+def test_options_that_leave_a_column_out_can_be_typed(tmp_path):
+    data = table().assign(**{"dose, mg": np.repeat([0.0, 1.0], 20) * RNG.uniform(1, 2, 40)})
+    found, _ = fit(data, tmp_path, "--repeats", "0")
+    (said,) = [note for note in found["notes"] if " alone " in note]
+    assert said.endswith("""--drop '"dose, mg"' leaves it out""")
+    found, _ = fit(data, tmp_path, "--repeats", "0", "--drop", '"dose, mg"')
+    assert not any(" alone " in note for note in found["notes"])
+
+
+def test_the_target_in_another_unit_is_named_once(tmp_path):
+    data = table().drop(columns="status")
+    data["dose"] = RNG.uniform(1, 9, 40)
+    data.assign(grams=data["dose"] / 1000).to_csv(tmp_path / "n.csv", index=False)
+    words = ("fit", tmp_path / "n.csv", "--target", "dose", "--id", "patient", *SETTING, "--no-stable")
+    done = superfactor(*words, "--repeats", "0", "--out", tmp_path / "m.skops", "--json")
+    (said,) = [note for note in done.json["notes"] if "grams" in note]
+    assert said.startswith("feature 'grams' is the same as the target 'dose'")
+    assert done.json["given_away_by"][0]["name"] == "grams"
+
+
+def test_a_feature_and_a_covariate_that_give_the_outcome_away(tmp_path):
+    dose = np.repeat([0.0, 1.0], 20)
+    data = table().assign(dose=dose * RNG.uniform(1, 2, 40), stage=dose)
+    found, _ = fit(data, tmp_path, "--repeats", "0", "--covariates", "stage")
+    (said,) = [note for note in found["notes"] if " alone " in note]
+    assert said.startswith("'stage' and 'dose' alone separate")
+    assert said.endswith(", leave them out")
 
 
 def test_ordinary_tables_have_no_such_notes(tmp_path):
@@ -71,3 +115,5 @@ def test_ordinary_tables_have_no_such_notes(tmp_path):
     assert found["copies"] is None
     assert found["given_away_by"] == []
     assert found["notes"] == []
+    page = (tmp_path / "p.html").read_text()
+    assert "p and q are too small" not in page

@@ -111,6 +111,8 @@ def _nested(facts: Facts) -> str:
     inner, seed = (getattr(nested, name, None) for name in ("inner_splits", "seed"))
     chosen = f" (by {inner}-fold cross-validation)" if inner else ""
     drawn = f" Folds were drawn with seed {seed}." if seed is not None else ""
+    if facts.n_groups is not None:
+        drawn += f" Samples of a group ({facts.n_groups:,} groups) were in the same fold."
     prepared = "preprocessing, imputation of missing values" if facts.filled is not None else "preprocessing"
     text = (
         f"Predictive performance was estimated by {folds}nested cross-validation{times} in which "

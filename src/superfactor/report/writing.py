@@ -141,8 +141,10 @@ def write_report(
         raise FileNotFoundError(f"path={str(path)!r}: the folder {str(path.parent)!r} does not exist")
     templates()  # reports a missing library before the computation
     notes = [*notes]
-    if not any(re.match(COPIES, note) for note in notes) and (copies := find_copies(X, ids=_of(X, ids))):
+    copied = any(re.match(COPIES, note) for note in notes)
+    if not copied and (copies := find_copies(X, ids=_of(X, ids))):
         notes.append(copies.statement(ids))
+        copied = True
     facts = gather(
         model,
         X,
@@ -170,6 +172,7 @@ def write_report(
         command=command,
         changes=tuple(label(change, LONGEST_NOTE) for change in changes),
         notes=tuple(label(note, LONGEST_NOTE) for note in notes),
+        related=copied or groups is not None,
     )
     page = render(facts)
     with replacing(path) as part, open(part, "w", encoding="utf-8", errors="replace", newline="\n") as file:

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from superfactor import _arrays
 from superfactor.cli.errors import UserError, as_user_error
 from superfactor.cli.options import Choice, Settings
-from superfactor.cli.output.option_names import ADVICE
+from superfactor.cli.output.option_names import ADVICE, option
 from superfactor.cli.output.screen import Screen
 from superfactor.outcomes import Outcome, Target, outcome_named
 from superfactor.outcomes.descriptions import Description, description_of
@@ -25,6 +25,7 @@ from superfactor.selection import search_for as search_for_kind
 from superfactor.selection.evaluation.verdict import too_few
 from superfactor.selection.giveaways import find_giveaways
 from superfactor.selection.rows.blocks import has_large_folds
+from superfactor.tables.notes import Setting
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import are_numbers, has_value, known
 
@@ -145,6 +146,7 @@ def keep_copies(samples: Study, cv: int | None, screen: Screen) -> tuple[Study, 
     screen.note(
         f"{copies.statement(samples.ids)}; "
         + ("copies stay in one fold" if kept else "folds may separate them, which inflates scores")
+        + ("; intervals of covariates count every copy" if samples.covariate_names else "")
     )
     members = [[str(samples.ids[i]) for i in own] for own in copies.members]
     return samples, {"groups": members, "reasons": list(copies.reasons), "kept_together": kept}
@@ -160,14 +162,18 @@ def revealing_columns(samples: Study, screen: Screen) -> list[dict[str, Any]]:
         names=(*samples.names, *samples.covariate_names),
         covariate_columns=list(range(p, p + q)) or None,
     )
-    if found:
+    # Notes on the table name columns that are the target in another unit.
+    noted = {note.fields["column"] for note in samples.notes if note.kind == "copy"}
+    if not {column.name for column in found.columns} <= noted:
         features = [column.name for column in found.columns if not column.covariate]
-        inside = len(features) < len(found.columns)
-        screen.note(
-            found.statement(
-                "leave {} out of --covariates" if inside else f"--drop {','.join(features)} leaves {{}} out"
-            )
-        )
+        if not features:
+            advice = "leave {} out of --covariates"
+        elif len(features) < len(found.columns):
+            advice = "leave {} out"
+        else:  # a question is raised by one feature only
+            drop = option(Setting("drop", features[0])).replace("{", "{{").replace("}", "}}")
+            advice = f"{drop} leaves {{}} out"
+        screen.note(found.statement(advice))
     return found.as_dicts()
 
 

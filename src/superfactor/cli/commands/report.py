@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from superfactor.cli.commands.fit import read_markers
-from superfactor.cli.commands.learning import few_threads
+from superfactor.cli.commands.learning import few_threads, revealing_columns
 from superfactor.cli.commands.loading import open_with, read_for
 from superfactor.cli.errors import UserError
 from superfactor.cli.options import Analysis, Labels
@@ -38,6 +38,7 @@ def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Scr
         samples = read_for(loaded, files, None, screen, outcome=Labels(), allow_absent=True)
     for note in samples.notes:
         screen.note(note)
+    revealing_columns(samples, screen)
     train, others = _parts(loaded, samples)
     X, y = samples.design[train], samples.y[train]
     with few_threads(X):

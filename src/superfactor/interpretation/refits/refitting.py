@@ -123,22 +123,28 @@ def _within(positions: Any, blocks: Any, rng: np.random.Generator) -> Any:
     return found
 
 
-def with_exposures(X: Any, before: Any, after: Any) -> Any:
-    """Return X with other exposures (n, 1) in the column that holds those `before`."""
-    places = [j for j in range(X.shape[1]) if np.array_equal(_column(X, j), before[:, 0])]
-    if not places:
-        raise ValueError(
-            "exposure_column: exposures that steps before the model leave unchanged are required, since they "
-            "are shuffled together with their counts"
-        )
+def exposure_place(X: Any, exposures: Any) -> int:
+    """Return the column of X that holds the exposures (n, 1) of the model."""
+    table = X.tocsc() if sp.issparse(X) else X
+    for j in range(X.shape[1]):
+        if np.array_equal(_column(table, j), exposures[:, 0]):
+            return j
+    raise ValueError(
+        "exposure_column: exposures that steps before the model leave unchanged are required, since they "
+        "are shuffled together with their counts"
+    )
+
+
+def with_exposures(X: Any, place: int, exposures: Any) -> Any:
+    """Return X with these exposures (n, 1) in the column at `place`."""
     if sp.issparse(X):
-        parts = [X[:, : places[0]], after, X[:, places[0] + 1 :]]
+        parts = [X[:, :place], exposures, X[:, place + 1 :]]
         return sp.hstack([sp.csr_array(part) for part in parts], "csr")
     found = X.clone() if hasattr(X, "clone") else X.copy()
     if hasattr(found, "isetitem"):
-        found.isetitem(places[0], after[:, 0])
+        found.isetitem(place, exposures[:, 0])
     else:
-        found[:, places[0]] = inputs.like(after[:, 0], found) if inputs.is_foreign(X) else after[:, 0]
+        found[:, place] = inputs.like(exposures[:, 0], found) if inputs.is_foreign(X) else exposures[:, 0]
     return found
 
 

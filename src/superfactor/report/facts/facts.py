@@ -78,6 +78,8 @@ class Facts:
     command: str | None = None
     changes: tuple[str, ...] = ()  # of the table, before it became X
     notes: tuple[str, ...] = ()
+    n_groups: int | None = None  # of training samples that folds keep together; None without groups
+    related: bool = False  # whether samples are in groups, or copies of each other
 
     covariate_table: Any = None  # DataFrame of `covariate_effects`; None without covariates
     block_table: Any = None  # DataFrame of `block_shares`; None without a BlockScaler

@@ -85,6 +85,7 @@ def gather(
     train, unlabeled = parts_of("y", given, *asked, names[0], seen, covariates)
     why, again = "", to_refit(model, X, bare, array)
     beside = {"covariates": covariates, "groups": groups}
+    known["n_groups"] = None if groups is None else len(np.unique(as_numpy(groups)))
     if held_out is None:
         held_out, why = _held_out(*again, y, rotation=rotation, positive=positive, **beside)
     if held_out:
