@@ -168,8 +168,8 @@ def _stable(facts: Facts) -> str:
     return (
         f"Stable features were searched in {plural(found.n_pairs, 'pair')} of complementary halves of the "
         f"training samples: those among the top {found.n_top} in at least {100 * found.threshold:.3g} % of "
-        f"the halves, for which at most {found.expected_false:.3g} false selections are expected (Shah and "
-        f"Samworth), and not with shuffled {found.shuffled}."
+        "the halves, for which the expected number of false selections is at most "
+        f"{found.expected_false:.3g} (Shah and Samworth), and not with shuffled {found.shuffled}."
     )
 
 
