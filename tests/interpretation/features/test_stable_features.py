@@ -341,3 +341,18 @@ def test_too_few_samples():
     times = np.column_stack([np.arange(12) == 3, np.arange(12.0)])
     with pytest.raises(ValueError, match="y: the outcome has 1 of the 2 samples"):
         stable_features(SMFSurvival(2).fit(X, times), X, times)
+
+
+def test_groups_are_read_by_position():
+    rng = np.random.default_rng(0)
+    X, groups = rng.standard_normal((40, 30)), np.arange(40) // 2
+    y = np.where(X[:, 0] > 0, "a", "b")[groups * 2]
+    model = SMFClassifier(n_components=1, lam=1).fit(X, y)
+    named = pd.Series(groups, index=rng.permutation(40))
+    shares = [
+        stable_features(model, X, y, groups=own, n_pairs=5, random_state=0).table.set_index("feature")[
+            "share"
+        ]
+        for own in (groups, named)
+    ]
+    pd.testing.assert_series_equal(*shares)

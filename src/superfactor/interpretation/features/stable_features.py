@@ -240,7 +240,7 @@ def stable_features(
         # Copies with different outcomes are no groups that shuffles could exchange.
         exchanged = groups if groups is not None and one_value_each(given.values, groups) else None
     else:
-        groups = exchanged = inputs.as_numpy(groups)
+        groups = exchanged = np.asarray(inputs.as_numpy(groups))  # a Series would be indexed by labels
         inputs.check_length("groups", groups, strata[:, None])
     strata, units = strata[present], None if groups is None else groups[present]
     _check_samples(strata, units, view)
