@@ -118,6 +118,14 @@ def test_few_whole_numbers_are_classes_with_a_warning(adata):
     assert adata.uns["smf"]["kind"] == "classes"
 
 
+def test_classes_that_look_like_counts_are_named_once(adata):
+    adata.obs["n"] = np.random.default_rng(0).poisson(3, adata.n_obs)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sfa.tl.smf(adata, label="n", n_components=1, max_iter=1)
+    assert len([warning for warning in caught if "counts" in str(warning.message)]) == 1
+
+
 def test_event_words_and_swapped_columns(adata):
     sfa.tl.smf(adata, time="time", event="dead", n_components=2)
     expected = adata.obs["smf_risk"]

@@ -117,3 +117,16 @@ def test_ordinary_tables_have_no_such_notes(tmp_path):
     assert found["notes"] == []
     page = (tmp_path / "p.html").read_text()
     assert "p and q are too small" not in page
+
+
+def test_copies_among_samples_of_an_evaluation_are_named(tmp_path):
+    fit(table(), tmp_path, "--repeats", "0")
+    new = table().assign(patient=[f"N{i}" for i in range(40)])
+    new[GENES] += RNG.standard_normal((40, 60))
+    again = new.iloc[:5].assign(patient=[f"Q{i}" for i in range(5)])
+    pd.concat([new, again]).to_csv(tmp_path / "new.csv", index=False)
+    done = superfactor("evaluate", tmp_path / "m.skops", tmp_path / "new.csv")
+    said = "5 pairs of samples are identical (N0 and Q0; N1 and Q1; N2 and Q2; and 2 more pairs); every copy"
+    assert done.err.replace("\n", " ").count(said) == 1
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert "identical" not in superfactor("evaluate", tmp_path / "m.skops", tmp_path / "new.csv").err

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from superfactor import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
+from superfactor import SMFClassifier, SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
 from superfactor.interpretation import held_out_scores
-from superfactor.selection import find_copies, nested_scores
+from superfactor.selection import external_scores, find_copies, nested_scores
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 150))
@@ -166,3 +166,12 @@ def test_many_samples():
     table = RNG.standard_normal((20_010, 12))
     table[20_005] = table[3]
     assert find_copies(table).members == [[3, 20_005]]
+
+
+def test_copies_among_new_samples():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 50)), np.repeat(["a", "b"], 30)
+    model = SMFClassifier(n_components=1).fit(X, y)
+    new = np.vstack([X + rng.standard_normal(X.shape)] * 2)
+    with pytest.warns(UserWarning, match="60 pairs of samples are identical .* every copy counts"):
+        external_scores(model, new, np.tile(y, 2))

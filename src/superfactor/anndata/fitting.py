@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from superfactor.anndata.reading.outcome import CellOutcome, OutcomeRequest, rea
 from superfactor.estimators import SMFClassifier, SMFRegressor, SMFSurvival
 from superfactor.estimators.fitting import reads_passes
 from superfactor.estimators.parameters import check_parameters, choose_solver
+from superfactor.estimators.targets.spelling import LabelWarning
 from superfactor.interpretation.models import fitted_model
 from superfactor.selection import SMFClassifierCV, SMFRegressorCV, SMFSurvivalCV
 
@@ -77,7 +79,9 @@ def reads_blocks(estimator: Any) -> bool:
 
 def fitted(estimator: Any, X: Any, y: Any, table: Any, names: Any) -> tuple[Any, dict[str, Any] | None]:
     """Return the fitted estimator with gene names, and the record of the search, or None."""
-    estimator.fit(X, y, covariates=table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelWarning)  # reported with arguments when obs was read
+        estimator.fit(X, y, covariates=table)
     chosen = fitted_model(estimator).estimator
     chosen.set_feature_names([str(name) for name in names])
     return chosen, None if chosen is estimator else _choice(estimator)

@@ -43,6 +43,8 @@ _TABLES, _DEPENDENCE = 100, 2
 _ROUNDING = 1e-4
 # Names in a message.
 _SHOWN = 3
+#: What copies among samples do that a model is evaluated on.
+COUNTED = "every copy counts, so that intervals are too narrow"
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.interpretation.data import LAM, classifier, pipeline, regressor, table
 
-from superfactor import SMFClassifierCV, SMFSurvival
+from superfactor import SMFClassifier, SMFClassifierCV, SMFSurvival
 from superfactor.interpretation import factor_view, stable_features
 from superfactor.interpretation.features.complementary import complementary_halves
 from superfactor.interpretation.refits import progress
@@ -341,3 +341,15 @@ def test_too_few_samples():
     times = np.column_stack([np.arange(12) == 3, np.arange(12.0)])
     with pytest.raises(ValueError, match="y: the outcome has 1 of the 2 samples"):
         stable_features(SMFSurvival(2).fit(X, times), X, times)
+
+
+def test_groups_are_read_by_position():
+    rng = np.random.default_rng(0)
+    X, groups = rng.standard_normal((40, 30)), np.arange(40) // 2
+    y = np.where(X[:, 0] > 0, "a", "b")[groups * 2]
+    model = SMFClassifier(n_components=1, lam=1).fit(X, y)
+    named = pd.Series(groups, index=rng.permutation(40))
+    tables = [
+        stable_features(model, X, y, groups=own, n_pairs=5, random_state=0).table for own in (groups, named)
+    ]
+    pd.testing.assert_frame_equal(*tables)

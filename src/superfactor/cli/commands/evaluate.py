@@ -17,7 +17,8 @@ from superfactor.cli.training_samples import NEW, NO_LABEL, trained_on
 from superfactor.outcomes import outcome_named
 from superfactor.outcomes.descriptions import description_of
 from superfactor.saving import Saved, versions
-from superfactor.selection import external_scores
+from superfactor.selection import external_scores, find_copies
+from superfactor.selection.copies import COUNTED
 from superfactor.tables.joining.source import Sources
 from superfactor.tables.study import Study
 from superfactor.tables.targets.columns import known
@@ -32,6 +33,8 @@ def run(model: Path, source: Sources, labels: Labels, screen: Screen) -> None:
         screen.note(note)
     new = _new_samples(loaded, samples, screen)
     X, y = samples.design[new], known(samples.y[new])
+    if copies := find_copies(samples.X[new]):
+        screen.note(f"{copies.statement(samples.ids[new])}; {COUNTED}")
     with screen.step("evaluate"), as_user_error(), few_threads(X):
         found = external_scores(loaded.model, X, y)
     description = description_of(samples.outcome)

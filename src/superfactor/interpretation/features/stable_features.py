@@ -240,7 +240,7 @@ def stable_features(
         # Copies with different outcomes are no groups that shuffles could exchange.
         exchanged = groups if groups is not None and one_value_each(given.values, groups) else None
     else:
-        groups = exchanged = np.asarray(inputs.as_numpy(groups))
+        groups = exchanged = np.asarray(inputs.as_numpy(groups))  # a Series would be indexed by labels
         inputs.check_length("groups", groups, strata[:, None])
     strata, units = strata[present], None if groups is None else groups[present]
     _check_samples(strata, units, view)
@@ -252,13 +252,13 @@ def stable_features(
     answers = partial(shuffled, view.outcome, given, exposures=data.exposures, groups=exchanged)
     halves = [(rows, None) for pair in pairs for rows in pair]
     null = [(rows, answers(rows, rng)) for rows, _ in pairs]
-    place = None if data.exposures is None else exposure_place(X, data.exposures)
+    exposed = None if data.exposures is None else exposure_place(X, data.exposures)
     values = np.empty((2 * n_pairs, p), dtype=np.float32)
     counts, counts_shuffled = np.zeros(p), np.zeros(p)
     with reporting(progress, "Fitting halves of the samples") as report:
         report(0, total := 3 * n_pairs)
         names = _names_in_refits(fitted, view, X)
-        of_fit = partial(_of_fit, refit, X, data, place, covariates, groups, weight, view, names)
+        of_fit = partial(_of_fit, refit, X, data, exposed, covariates, groups, weight, view, names)
         for k, found in enumerate(in_parallel(of_fit, [*halves, *null], n_jobs)):
             if k < 2 * n_pairs:
                 values[k] = found
@@ -350,7 +350,7 @@ def _of_fit(
     refit: Refit,
     X: Any,
     data: ModelData,
-    place: int | None,
+    exposed: int | None,
     covariates: Any,
     groups: Any,
     weight: Any,
@@ -362,13 +362,13 @@ def _of_fit(
     """Return correlations (p,) of the features with the predictive factors of a fit to `rows`.
 
     `names` (p,) are the features of the model, as refits name them. Sample i has the answer of sample
-    ``order[i]``, or its own; `place` is the column of exposures.
+    ``order[i]``, or its own; `exposed` is the column of exposures.
     """
     y = data.y
     if order is not None:
         y = y[order]
-        if place is not None:
-            X = with_exposures(X, place, data.exposures[order])
+        if exposed is not None:
+            X = with_exposures(X, exposed, data.exposures[order])
     with one_blas_thread:
         again = refit.fit(X, y, rows, covariates, groups, weight)
     found = factor_view(again, positive=view.positive)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from superfactor.estimators.inputs import as_numpy
 from superfactor.outcomes import Outcome, outcome_of
+from superfactor.selection.copies import COUNTED, find_copies
 from superfactor.selection.evaluation.intervals import around, inside, jackknife
 from superfactor.selection.evaluation.verdict import Verdict, judge, one_sort
 
@@ -97,6 +99,11 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
     -------
     ExternalScores
 
+    Warns
+    -----
+    UserWarning
+        If samples are copies of each other (`find_copies`): each of them counts.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -114,6 +121,8 @@ def external_scores(model: Any, X: Any, y: Any, covariates: Any = None) -> Exter
         there = np.flatnonzero(given.known)
         X = _safe_indexing(X, there)
         covariates = None if covariates is None else _safe_indexing(covariates, there)
+    if copies := find_copies(X):
+        warnings.warn(f"X: {copies.statement()}; {COUNTED}", UserWarning, stacklevel=2)
     names, truth = outcome.recognised(model, given)
     truth = outcome.observed(truth, model, X)
     outcome = outcome.settled(truth)
