@@ -38,8 +38,8 @@ def run(model: Path, source: Sources, out: Path, analysis: Analysis, screen: Scr
         samples = read_for(loaded, files, None, screen, outcome=Labels(), allow_absent=True)
     for note in samples.notes:
         screen.note(note)
-    revealing_columns(samples, screen)
     train, others = _parts(loaded, samples)
+    revealing_columns(samples, screen)
     X, y = samples.design[train], samples.y[train]
     with few_threads(X):
         found = find(
