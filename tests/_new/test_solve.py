@@ -269,3 +269,19 @@ def test_rank_above_that_of_x(model):
     assert np.isfinite(answer.objective)
     zero = solve(state(model, 0 * X, y, resolve_link("logistic", 1), xi=1.0, lam=0.5), 2)
     assert np.isfinite(zero.objective)
+
+
+def test_scores_of_samples_may_leave_the_range_of_x():
+    """X of rank 2 in 60 columns, and in its own two coordinates: one problem, of which a third factor lowers F."""
+    rng = np.random.default_rng(3)
+    codes, loss = rng.standard_normal((15, 2)), resolve_link("logistic", 2)
+    wide = codes @ np.linalg.qr(rng.standard_normal((60, 2)))[0].T
+    y, w = rng.integers(0, 3, 15), rng.uniform(0.5, 2, 15)
+
+    def solved(X, rank):
+        return solve(state("feature", X, y, loss, xi=0.3, lam=0.1, sample_weight=w), rank)
+
+    few, three, own = solved(wide, 2), solved(wide, 3), solved(codes, 3)
+    assert three.objective < few.objective - 0.1
+    assert three.objective == pytest.approx(own.objective, rel=1e-8)
+    assert solved(wide, 4).bound().lower <= solved(codes, 4).objective

@@ -242,7 +242,7 @@ def answer_at(
         basis = basis if basis.whole else basis.grown(Q)
         inside = Inside(basis, min(rank, *problem.shape), problem.xi, problem.lam)
         at = inside.at(basis.coordinates(Q), beta * problem.unit, gamma)
-        return Found(inside, replace(at, F=F), False, lambda T: T, Rounding())
+        return Found(inside, replace(at, F=F), False, lambda T: T, Rounding(), rank)
 
     return Answer(
         **_padded((factors or found[0], sizes), rank),

@@ -261,7 +261,7 @@ class Spectrum:
         if not filters or self.of_samples:
             matrix += 2 * each * pull_size**2
         root = _rounding(rows.shape[0], rows.eps) * pull_size * (math.sqrt(size) if filters else 1.0)
-        by_matrix = math.sqrt(self.inside.rank) * matrix
+        by_matrix = math.sqrt(self.found.rank) * matrix
         rounding = by_matrix + 2 * root * math.sqrt(max(value + by_matrix, 0.0)) + root**2
         return Top(value, rounding)
 
@@ -282,13 +282,13 @@ class Spectrum:
             else:
                 G = np.block([[G, Q], [Q.T, scale**2 * pull(E, E)]])
         values = np.linalg.eigvalsh(G)[::-1]
-        return float(np.maximum(values[: self.inside.rank], 0).sum()), 2 * _rounding(len(G)) * float(
+        return float(np.maximum(values[: self.found.rank], 0).sum()), 2 * _rounding(len(G)) * float(
             np.linalg.norm(values)
         )
 
     def _in_basis(self, E: Array | None, scale: float) -> tuple[float, float]:
         """Return the sum from Ritz values in the subspace, and by how much their residuals may raise it."""
-        basis, r = self.inside.basis, self.inside.rank
+        basis, r = self.inside.basis, self.found.rank
         Q, K = None, None
         M = np.diag(basis.d)
         if E is not None:

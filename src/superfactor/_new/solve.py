@@ -51,6 +51,7 @@ class Found:
     converged: bool
     expand: Callable[[Any], Any]
     rounding: Rounding  # of the compression
+    rank: int  # of all points that a bound is for; W may have fewer columns, if more are of no use
     starts: int = 0
     agreed: int = 0
 
@@ -70,11 +71,13 @@ def minimise(
     rows, or ridge regression.
     """
     small, expand, contract, rounding = compressed(rows)
-    space, rank = MODELS[model](small), min(rank, *small.shape)
+    space, wanted = MODELS[model](small), rank
+    # In the feature model the scores of samples may leave the range of X: its rank is no limit.
+    rank = min(rank, space.side)
     if start is None and (share := _sampled_share(small)) < 1:
         inside, at, starts, agreed = _from_sample(space, rank, xi, lam, share, search)
         inside, at, converged = improved(inside, at, search, expand, 1e-3)
-        return Found(inside, at, converged, expand, rounding, starts, agreed)
+        return Found(inside, at, converged, expand, rounding, wanted, starts, agreed)
     basis = first_basis(space, rank, search.rng)
     inside = Inside(basis, min(rank, basis.size), xi, lam)
     if start is None:
@@ -83,7 +86,7 @@ def minimise(
         # The rows may be compressed, and then in NumPy, whatever X is.
         L = contract(start[0]) if model == "filter" else cast(moved(start[0], small.Y), small.Y)
         inside, point = _started(inside, (L, *start[1:]))
-    found = Found(*improved(inside, point, search, expand), expand, rounding)
+    found = Found(*improved(inside, point, search, expand), expand, rounding, wanted)
     return _searched(found, search)
 
 
@@ -95,7 +98,8 @@ def reweighted(found: Found, rho: Any, xi: float, lam: float, search: Search) ->
     point = inside.polished(at.W, at.beta, at.gamma)
     if lam > 0:
         point = min(point, inside.polished(*ridge_start(inside, lam)), key=lambda each: float(each.F))
-    found = Found(*improved(inside, point, search, found.expand), found.expand, found.rounding)
+    improvement = improved(inside, point, search, found.expand)
+    found = Found(*improvement, found.expand, found.rounding, found.rank)
     return _searched(found, search)
 
 
@@ -121,7 +125,8 @@ def _searched(found: Found, search: Search) -> Found:
     )
     worthwhile = found.at.F - search.tol * (found.at.F - found.inside.unsupervised)
     if float(other.F) < worthwhile:
-        found = Found(*improved(found.inside, other, search, found.expand), found.expand, found.rounding)
+        improvement = improved(found.inside, other, search, found.expand)
+        found = Found(*improvement, found.expand, found.rounding, found.rank)
         agreed = 0
     return replace(found, starts=starts, agreed=agreed)
 
