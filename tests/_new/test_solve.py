@@ -272,7 +272,7 @@ def test_rank_above_that_of_x(model):
 
 
 def test_scores_of_samples_may_leave_the_range_of_x():
-    """X of rank 2 in 60 columns, and in its own two coordinates: one problem, of which a third factor lowers F."""
+    """X of rank 2 in 60 columns and in its own two coordinates is one problem; a third factor lowers F."""
     rng = np.random.default_rng(3)
     codes, loss = rng.standard_normal((15, 2)), resolve_link("logistic", 2)
     wide = codes @ np.linalg.qr(rng.standard_normal((60, 2)))[0].T

@@ -1,4 +1,4 @@
-"""μ and L against explicit Hessians, admissible weights against a grid, and measures of stationarity."""
+"""μ and L against explicit Hessians, and measures of stationarity."""
 
 import math
 
@@ -11,16 +11,6 @@ from tests.theory.naive import Naive, distance, one_hot, project, random_problem
 
 from superfactor._new.constants import TheoremConstants, theorem_constants
 from superfactor._new.problem import state
-from superfactor._new.regions import (
-    Interval,
-    admissible_lambda,
-    admissible_pieces,
-    admissible_xi,
-    is_admissible,
-    loss_curvature,
-    problem_lambda,
-    profiled_lambda,
-)
 from superfactor._new.stationarity import gradient_mapping, lifted_gradient, low_rank_step, stationarity
 from superfactor.constraints import Box, FrobeniusBall, NonNegative, Product, norm
 from superfactor.losses import CustomLink, SquaredError, resolve_link
@@ -184,70 +174,6 @@ def test_the_printed_algorithm_obeys_its_rate(model, seed):
         assert rho < 1
         for t, Z in enumerate(naive.algorithm_1(start, rank, step, 25), 1):
             assert distance(Z, best) <= rho**t * first + 1e-9 * first
-
-
-# --- admissible weights ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "low, high", [(1.0, 2.5), (1.0, 2.99), (1.0, 3.0), (1.0, 10.0), (0.0, 1.0), (0.3, 0.3)]
-)
-def test_every_description_agrees_with_the_definition(low, high):
-    pieces, seen = admissible_pieces(low, high), set()
-    alone = profiled_lambda(low, high)
-    for xi in np.linspace(0.0, 12.0, 31)[1:] + 0.00713:  # away from borders, where < and ≤ differ by rounding
-        for lam in np.append(0.0, np.linspace(0.0, 25.0, 61)[1:] + 0.00391):
-            truth = max(2 * xi, 2 * lam + high) < 3 * min(2 * xi, 2 * lam + low)
-            seen.add(truth)
-            assert is_admissible(xi, lam, low, high) == truth
-            over_lam, over_xi = admissible_lambda(xi, low, high), admissible_xi(lam, low, high)
-            assert (over_lam is not None and lam in over_lam) == truth
-            assert (over_xi is not None and xi in over_xi) == truth
-            assert any(xi in piece.xi and lam in piece.lam(xi) for piece in pieces) == truth
-            assert (lam in alone) == (2 * lam + high < 3 * (2 * lam + low))
-    assert seen == {True, False}
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("profiled", [False, True])
-@pytest.mark.parametrize("intercept", [False, True])
-def test_problem_lambda_is_where_the_constants_apply(model, profiled, intercept):
-    for seed in range(2):
-        values = []
-        for lam in (0.01, 0.3, 1.0, 3.0, 10.0, 60.0, 500.0):
-            rng = np.random.default_rng(seed)
-            problem = stated(random_problem(rng, model, 12, 3, 1, 1, 8.0, lam, 1.0, intercept))
-            interval = problem_lambda(problem, profiled=profiled)
-            values.append(theorem_constants(problem, profiled=profiled).applies)
-            assert (interval is not None and lam in interval) == values[-1]
-        assert any(values) != (intercept and not profiled)
-
-
-def test_a_loss_with_curvature_of_its_own_can_carry_the_intercept():
-    """Orthogonal data and an intercept are admissible at λ = 0."""
-    X = np.linalg.qr(np.hstack([np.ones((8, 1)), np.eye(8)[:, :3]]))[0][:, 1:] * math.sqrt(8)
-    for xi, fine in ((7.0, True), (0.5, False)):
-        problem = state("filter", X, np.arange(8.0)[:, None], SquaredError(), xi=xi, lam=0.0)
-        assert theorem_constants(problem).applies == fine
-        interval = problem_lambda(problem)
-        assert (interval is not None and 0.0 in interval) == fine
-
-
-def test_closed_forms_and_bad_arguments():
-    assert admissible_xi(0.0, 1.0, 2.4) == Interval(pytest.approx(0.4), 1.5)  # L*/6 < ξ/n < 3μ*/2
-    assert admissible_xi(0.0, *loss_curvature("feature", 0.25)) is None
-    low, high = loss_curvature("feature", 0.25, covariate_factor=99.0)
-    assert (low, high) == (0.0, 25.0)
-    interval = admissible_lambda(10.0, low, high)
-    assert (interval.lower, interval.upper) == pytest.approx((6.25, 17.5))
-    for call in (
-        lambda: admissible_lambda(0.0, 0.0, 1.0),
-        lambda: admissible_xi(-1.0, 0.0, 1.0),
-        lambda: is_admissible(1.0, 1.0, 2.0, 1.0),
-        lambda: loss_curvature("other", 0.25),
-    ):
-        with pytest.raises(ValueError, match=r"(xi|lam|low|model)=.*required"):
-            call()
 
 
 # --- stationarity ---------------------------------------------------------------------------------------

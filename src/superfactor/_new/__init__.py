@@ -6,7 +6,6 @@ It replaces spectrum, samples, problem, subspace, solvers, theory and units. Imp
 file              idea
 ================= ========================================================================================
 ``stationarity``  gradient of the lifted problem, gradient mapping
-``regions``       admissible ξ and λ of the convergence theorem
 ``constants``     μ, L, step sizes and rate of the convergence theorem
 ``bcd``           block coordinate descent over the factors
 ``lpgd``          Algorithm 1 of the paper, for F and for any smooth objective

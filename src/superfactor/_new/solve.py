@@ -71,7 +71,8 @@ def minimise(
     rows, or ridge regression.
     """
     small, expand, contract, rounding = compressed(rows)
-    space, wanted = MODELS[model](small), rank
+    space: Any = MODELS[model](small)
+    wanted = rank
     # In the feature model the scores of samples may leave the range of X: its rank is no limit.
     rank = min(rank, space.side)
     if start is None and (share := _sampled_share(small)) < 1:
